@@ -20,6 +20,7 @@ from gpuetl import InvalidPipeline, Pipeline, RunOptions, Table, messages
 from gpuetl.engines.cudf.io import parquet_writer
 from gpuetl.engines.cudf.runtime import start as gpu_settings
 from gpuetl.engines.registry import engine_names, is_clustered
+from gpuetl.executors import checkpointing
 from gpuetl.options import Cluster
 from gpuetl.testing import LAYOUTS, assert_tables_equal
 from messages import without_place
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 Answer = Callable[..., pa.Table]
 
+gc.disable()  # until all tests are collected, which are millions of objects, and none of them garbage
 settings.register_profile("repeatable", deadline=None, derandomize=True)  # a test suite that passed passes again
 settings.load_profile("repeatable")
 
@@ -146,6 +148,7 @@ def pytest_collection_finish() -> None:
     """Keep the garbage collector away from what lives until the end: tests and modules, millions of objects."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -226,6 +229,12 @@ def read_on_device(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the cudf engine read small files by libcudf, too; commands and workers, which are other processes, do not."""
     monkeypatch.setattr(gpu_settings, "HOST_VALUES", 0)
     monkeypatch.setattr(gpu_settings, "HOST_VALUES_AT_FIRST", 0)
+
+
+@pytest.fixture(autouse=True)
+def settled_sources(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let checkpoints not wait until their sources are a second old: tests have just written them."""
+    monkeypatch.setattr(checkpointing, "SETTLED_NS", 0)
 
 
 @pytest.fixture

@@ -131,6 +131,15 @@ def test_a_text_is_no_key_in_a_map(t):
     )
 
 
+@pytest.mark.parametrize("verb", ["select", "with_columns"])
+def test_a_text_that_is_the_name_of_a_column_is_refused(t, verb):
+    """In Polars it is the column."""
+    message = message_of(lambda: getattr(t, verb)(k="a").collect(engine="pandas"))
+    assert "the string 'a' is the name of a column, too" in message
+    assert message.endswith("Write col('a') for the column, or lit('a') for the string.")
+    assert set(getattr(t, verb)(k=lit("a")).collect(engine="pandas").to_arrow()["k"].to_pylist()) == {"a"}
+
+
 @pytest.mark.parametrize("verb", ["aggregate", "window", "with_columns"])
 def test_columns_in_a_dict_are_refused(t, verb):
     """YAML has them under `columns`, and in Python they are keywords."""

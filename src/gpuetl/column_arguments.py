@@ -26,7 +26,7 @@ IntoKeys: TypeAlias = Names | IntoColumn | Mapping[str, IntoExpression] | Iterab
 
 def formula(value: IntoExpression) -> Formula:
     """Return an expression of a step."""
-    return Formula(as_syntax(value))
+    return Formula(as_syntax(value), string=value if isinstance(value, str) else None)
 
 
 def formulas(columns: Mapping[str, IntoExpression]) -> dict[str, Formula]:
@@ -109,11 +109,15 @@ def _of_column(expression: Expression, selector: Selected, name: str) -> Express
 
 def calls(verb: str, columns: Mapping[str, IntoExpression]) -> dict[str, Formula]:
     """Return what a group's rows are asked for: a text is nearly always a call that was meant as SQL."""
+    return no_texts(verb, columns, lambda value: f"Write expr({value!r}), or lit({value!r}) for a constant.")
+
+
+def no_texts(within: str, columns: Mapping[str, IntoExpression], hint: Callable[[str], str]) -> dict[str, Formula]:
+    """Return expressions by name; refuse strings, which would be constants."""
     for name, value in columns.items():
         if isinstance(value, str):
-            hint = f"Write expr({value!r}), or lit({value!r}) for a constant."
             message = coded("GE3008", f"takes an expression, got the string {value!r}")
-            raise InvalidPipeline.because(message, hint, f"{verb}: {name}")
+            raise InvalidPipeline.because(message, hint(value), f"{within}: {name}")
     return formulas(columns)
 
 
@@ -159,12 +163,7 @@ def group_keys_of(within: str, *keys: IntoKeys) -> dict[str, Formula]:
 
 def keys_by_name(within: str, keys: Mapping[str, IntoExpression]) -> dict[str, Formula]:
     """Return the keys in a map: a string there is nearly always a column, or was meant as SQL."""
-    for name, value in keys.items():
-        if isinstance(value, str):
-            hint = f"Write col({value!r}), or expr({value!r}) for SQL."
-            message = coded("GE3008", f"takes an expression, got the string {value!r}")
-            raise InvalidPipeline.because(message, hint, f"{within}: {name}")
-    return formulas(keys)
+    return no_texts(within, keys, lambda value: f"Write col({value!r}), or expr({value!r}) for SQL.")
 
 
 def order_of(verb: str, *order: OrderBy) -> tuple[Order, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
@@ -16,10 +15,10 @@ from gpuetl.messages import coded
 from gpuetl.pipeline_declarations import PipelineDeclarations
 from gpuetl.places.paths import FilePath, ImpossiblePath
 from gpuetl.places.registry import folder_of, path_of
-from gpuetl.spec.document import pipeline_path
+from gpuetl.spec.document import pipeline_path, twin_of
 from gpuetl.spec.files.environment import environment_of
 from gpuetl.spec.model import PipelineSpec, StageSpec
-from gpuetl.spec.profile import chosen_profile, with_profile
+from gpuetl.spec.profile import profiled
 from gpuetl.spec.read import read_pipeline, read_pipeline_text
 from gpuetl.spec.values import as_names
 from gpuetl.spec.write import write_pipeline
@@ -401,19 +400,6 @@ def load(path: str | FilePath, root: str | FilePath | None = None, *, profile: s
     return Pipeline.from_spec(profiled(spec, profile, problems), file.parent if root is None else root, problems)
 
 
-def twin_of(file: FilePath) -> str:
-    """Return the name of another pipeline's file on this machine that differs in `.yaml` and `.yml` alone, if any."""
-    other = {".yaml": ".yml", ".yml": ".yaml"}.get(PurePath(file.name).suffix)
-    if other is None or not isinstance(file, Path):
-        return ""
-    twin = file.with_suffix(other)
-    try:
-        is_pipeline = twin.is_file() and re.search(r"^gpuetl:", twin.read_text(encoding="utf-8"), re.MULTILINE)
-    except (OSError, UnicodeDecodeError):
-        return ""
-    return twin.name if is_pipeline else ""
-
-
 def loads(
     text: str, root: str | FilePath = ".", name: str = "pipeline.yaml", *, profile: str | None = None
 ) -> Pipeline:
@@ -427,13 +413,3 @@ def loads(
     if spec is None:
         problems.check()
     return Pipeline.from_spec(profiled(spec or PipelineSpec(""), profile, problems), root, problems)
-
-
-def profiled(spec: PipelineSpec, name: str | None, problems: Problems) -> PipelineSpec:
-    """Return a pipeline with a profile applied, if one is chosen; one that may be unreadable is no second mistake."""
-    try:
-        chosen = chosen_profile(name, spec)
-    except InvalidPipeline:
-        problems.check()
-        raise
-    return with_profile(spec, chosen) if chosen else spec

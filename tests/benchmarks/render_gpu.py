@@ -86,8 +86,8 @@ def asof_section(results: Collection[dict[str, Any]]) -> list[str]:
     return [] if not results else [
         "### As-of joins", "",
         "`tests/benchmarks/gpu.py FOLDER --jobs asof`: trades with quotes, from Parquet files in the order of time to check sums on the host.",
-        "There are 10 trades for each quote and 100 for each key. q1 joins the last quote of a key before each trade, q2 the nearest quote of",
-        "a key at most 10 minutes away, and q3 the last quote of any key. cuDF and cudf-polars have no as-of join.",
+        "There are 10 trades for each quote and 100 for each key. q1 joins each trade with the last quote of its key. q2 takes the nearest quote",
+        "of the key within 10 minutes, and q3 the last quote of any key. cuDF and cudf-polars have no as-of join.",
         f"{conditions(next(iter(results)))}.", "",
         *(line for result in results for line in table("asof", of_suite(result, "asof"), heading=False)),
         *(line for result in results for line in remarks(result)),
@@ -98,10 +98,10 @@ def criteo_section(results: Collection[dict[str, Any]]) -> list[str]:
     """Render features of a Criteo-shaped table; nothing where they were not measured."""
     return [] if not results else [
         "### Features of clicks", "",
-        "`tests/benchmarks/gpu.py FOLDER --jobs criteo`: a table shaped as Criteo's, with 13 counts and 26 categories. Counts are filled, clipped, taken",
-        "the logarithm of, and normalised. Values of categories that are in 15 rows or more are numbered by frequency: a `fit` step. gpuetl",
-        "counts the values of each category by hash, sorts only the frequent ones, and looks their numbers up, where cudf-polars",
-        "aggregates, sorts and joins.",
+        "`tests/benchmarks/gpu.py FOLDER --jobs criteo`: a table shaped as Criteo's, with 13 counts and 26 categories. The job fills and clips the counts,",
+        "takes their logarithms and normalises them. A `fit` step numbers the values of each category by frequency, if they are in 15 rows or",
+        "more. gpuetl counts the values of all categories together, by hash, sorts only the frequent ones and looks their numbers up.",
+        "cudf-polars aggregates, sorts and joins each category.",
         f"{conditions(next(iter(results)))}.", "",
         *(line for result in results for line in table("criteo", of_suite(result, "criteo"), heading=False)),
         *(line for result in results for line in remarks(result)),

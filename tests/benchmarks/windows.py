@@ -14,6 +14,7 @@ import argparse
 import json
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from numpy.typing import NDArray
 from operations import best_ms, exprs, planned
 from suites.results import gpu, installed
 
+from gpuetl import Table
 from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.interchange import from_arrow, to_arrow
 from gpuetl.engines.cudf.cudf_engine import CudfBackend
@@ -84,25 +86,32 @@ def rows(count: int, group_rows: int) -> pa.Table:
     return pa.table({"k": place // group_rows, "i": place, "x": draws.normal(size=count)})
 
 
+def rolling_by_cudf(device: Any, method: Callable[[Any], Any]) -> Any:
+    """Return what a method of cuDF's rolling windows gives, with the sorting into groups that they begin with."""
+    return method(device.groupby("k")["x"].rolling(SIZE, min_periods=1))
+
+
 def times(table: pa.Table, goes_on: Callable[[], bool]) -> Iterator[tuple[str, str, float]]:
     """Yield the text, the library and its milliseconds: gpuetl's first, then the others' as long as time is left."""
     backend = CudfBackend()
     frame = Frame({name: from_arrow(table[name], backend.machine) for name in table.column_names}, table.num_rows)
     expected: dict[str, Values] = {}
     for text in CASES:
-        node = planned(frame, lambda t, text=text: t.window("k", "i", **exprs({"y": text})))
+        columns = exprs({"y": text})
+        node = planned(frame, partial(Table.window, by="k", order_by="i", **columns))
         expected[text] = values(to_arrow(backend.run(node, frame).columns["y"], backend.machine))
-        yield text, "gpuetl", best_ms(lambda node=node: backend.run(node, frame), 3)
+        yield text, "gpuetl", best_ms(partial(backend.run, node, frame), 3)
     eager = pl.from_arrow(table)
+    assert isinstance(eager, pl.DataFrame)
     device = cudf.DataFrame({name: cupy.asarray(table[name].to_numpy()) for name in ("k", "x")})
     database = duckdb.connect()
     database.register("arrow", table)
     database.execute("CREATE TABLE t AS FROM arrow")
     for text, (polars, sql, method) in CASES.items():
         if method and goes_on():
-            rolling = device.groupby("k")["x"].rolling(SIZE, min_periods=1)
-            same(method(rolling).to_numpy(), expected[text], f"cuDF, {text}")
-            yield text, "cuDF", best_ms(lambda method=method, rolling=rolling: method(rolling), 3)
+            by_cudf = partial(rolling_by_cudf, device, method)
+            same(by_cudf().to_numpy(), expected[text], f"cuDF, {text}")
+            yield text, "cuDF", best_ms(by_cudf, 3)
         if goes_on():
             took = []
             for _ in range(2):

@@ -25,7 +25,7 @@ from gpuetl.spec.steps.fit import Fitted
 from gpuetl.spec.steps.scalar import build_step
 from gpuetl.spec.values import Text
 from gpuetl.telemetry.origin import Origin
-from gpuetl.types.data_types import can_be_key, type_name
+from gpuetl.types.data_types import can_be_key, can_compare, type_name
 from gpuetl.types.schema import Schema
 
 
@@ -39,8 +39,12 @@ class Relation:
 
     def exact(self) -> list[str]:
         """Return the columns by which rows may be grouped, sorted and joined."""
-        comparable = [name for name, dtype in self.node.schema.items() if can_be_key(dtype)]
-        return [name for name in comparable if self.facts.precision[name] >= Precision.EXACT]
+        return [name for name in self.comparable() if can_be_key(self.node.schema[name])]
+
+    def comparable(self) -> list[str]:
+        """Return these, and lists, structs and maps, for operations that take such keys."""
+        names = [name for name, dtype in self.node.schema.items() if can_compare(dtype)]
+        return [name for name in names if self.facts.precision[name] >= Precision.EXACT]
 
 
 @dataclass

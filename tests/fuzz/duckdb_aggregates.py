@@ -70,12 +70,20 @@ def sorted_list(call: Call, x: str) -> str:
     return f"list_sort(list({x}) FILTER (WHERE {x} IS NOT NULL))"
 
 
+LIST_OF_GROUP = '":value'
+"""Begins the column of a list that rows are grouped by (plan/nested_keys.py)."""
+
+
 def edge(order: str) -> Text:
     """The value of the row whose place is first or last."""
 
     def text(call: Call, x: str, *options: str) -> str:
-        kept = considered(call, x, options)
-        return f"first({x} ORDER BY {PLACE} {order}) FILTER (WHERE {kept})"
+        plain, keys = split_order(call)
+        kept = considered(call, x, options[: len(plain) - 1])
+        own = ", ".join(options[len(plain) - 1 :]) if keys else f"{PLACE} {order}"
+        if x.startswith(LIST_OF_GROUP):  # equal in all rows of the group
+            own = x
+        return f"first({x} ORDER BY {own}) FILTER (WHERE {kept})"
 
     return text
 

@@ -49,6 +49,7 @@ DUCKDB: dict[tuple[Kind, str], Text] = {
     **{("aggregate", name): text for name, text in AGGREGATES.items()},
     **{("window", name): text for name, text in WINDOWS.items()},
     ("scalar", "sort_key"): lambda call, x, *ways: sort_key(call, x),
+    ("scalar", "order_text"): "{0}",  # a text that compares as the value does
     ("scalar", "hash"): hashed,
     ("aggregate", "approx_count_distinct"): lambda call, x: (
         f"{DISTINCT}(list({hashed(call, x)}) FILTER (WHERE {x} IS NOT NULL))"

@@ -5,7 +5,7 @@ DuckDB must run with its optimizer off: every column is computed, so that an err
 
 from functools import singledispatch
 
-from fuzz.duckdb_aggregates import PLACE, STEP_ORDER
+from fuzz.duckdb_aggregates import LIST_OF_GROUP, PLACE, STEP_ORDER
 from fuzz.duckdb_asof import asof_text
 from fuzz.duckdb_casts import Untranslated, cast_text
 from fuzz.duckdb_functions import call_text
@@ -63,10 +63,19 @@ def projected(node: nodes.Project, source: str) -> str:
     return f"SELECT {', '.join(f'{text(expr)} AS {quoted(name)}' for name, expr in node.columns.items())} FROM {source}"
 
 
+def is_list_of_group(call: Call) -> bool:
+    """Return whether a call gives a list by which rows are grouped."""
+    return any(isinstance(arg, Column) and quoted(arg.name).startswith(LIST_OF_GROUP) for arg in call.args)
+
+
 @select.register
 def aggregated(node: nodes.Aggregate, source: str) -> str:
     """Group by keys; DuckDB's nulls and NaN are groups as well."""
-    by_step = [order for name, order in node.orders.items() if not split_order(node.calls[name])[1]]
+    by_step = [
+        order
+        for name, order in node.orders.items()
+        if not (split_order(node.calls[name])[1] or is_list_of_group(node.calls[name]))
+    ]
     STEP_ORDER.set(bool(by_step))
     for order in by_step[:1]:  # a step has one order
         placed = f"row_number() OVER ({order_text(order, node.source.schema)})"

@@ -58,7 +58,8 @@ def padded(side: str) -> Text:
         filled = (
             f"(CASE WHEN length({x}) >= {length} THEN {x} ELSE {side}pad({x}, CAST({length} AS INTEGER), {fill}) END)"
         )
-        return guarded(f"{length} <= {MOST_COPIES}", filled, lenient=False)
+        nulls = f"{x} IS NULL OR {length} IS NULL OR {fill} IS NULL"
+        return f"(CASE WHEN NOT ({nulls}) THEN {guarded(f'{length} <= {MOST_COPIES}', filled, lenient=False)} END)"
 
     return text
 

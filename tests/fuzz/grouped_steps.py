@@ -22,7 +22,7 @@ from gpuetl.types.data_types import is_temporal
 
 def aggregated(builder: Builder, relation: Relation) -> Table | None:
     """Groups by up to two columns, with calls and expressions over calls; `first` and `last` in a total order."""
-    by = builder.draws.some_of(relation.exact(), 0, 2)
+    by = builder.draws.some_of(relation.comparable(), 0, 2)
     drawn, order = builder.expressions(relation), total_order(builder, relation)
     keys = [leaf for leaf in drawn.leaves if str(to_sql(leaf.syntax)) in by]
     outputs = outputs_of(
@@ -99,12 +99,14 @@ def windowed(builder: Builder, relation: Relation) -> Table | None:
         order, functions = draws.some_of(exact, 1, 2), tuple(TIE_FREE)
     if not order:
         return None
-    by = draws.some_of(exact, 0, 2)
+    by = draws.some_of(relation.comparable(), 0, 2)
     times = [name for name in exact if is_temporal(schema[name])]
     if times and draws.chance(70):
         order = [draws.one_of(times) + " nulls first" * draws.chance(25), *order]
     leaves = list(builder.expressions(relation).leaves)
     outputs = outputs_of(builder, relation, "window", leaves, functions)
+    if functions == tuple(TIE_FREE):
+        outputs = [output for output in outputs if "'ordinal'" not in to_sql(output.syntax)]
     totals = {*all_names("aggregate")} - ORDERED - {"array_agg"}
     if draws.chance(25):
         outputs = outputs_of(builder, relation, "aggregate", leaves, totals) + outputs * draws.chance(50)
@@ -126,7 +128,7 @@ def needs_order(outputs: list[Expression]) -> bool:
 
 def distinct(builder: Builder, relation: Relation) -> Table | None:
     """One row a key: the first in a total order, or any where rows of one key are the same."""
-    exact = relation.exact()
+    exact = relation.comparable()
     if not exact:
         return None
     on = builder.draws.some_of(exact, 1, 3)

@@ -59,7 +59,7 @@ def joined(builder: Builder, relation: Relation) -> Table | None:
 def drawn_condition(builder: Builder, left: Relation, right: Relation) -> Expression | None:
     """One or two comparisons of a left with a right column; None where no types meet."""
     draws, types = builder.draws, (left.node.schema, right.node.schema)
-    pairs = [(a, b) for a in left.exact() for b in right.exact() if types[0][a] == types[1][b] != NULL]
+    pairs = [(a, b) for a in left.comparable() for b in right.comparable() if types[0][a] == types[1][b] != NULL]
     if not pairs:
         return None
     parts = []
@@ -86,7 +86,7 @@ def joined_as_of(builder: Builder, left: Relation, right: Relation) -> Table | N
     if not times:
         return None
     ours, theirs = draws.one_of(times)
-    dtype, keys = left.node.schema[ours], drawn_keys(builder, left, right) if draws.chance(80) else None
+    dtype, keys = left.node.schema[ours], drawn_keys(builder, left, right, nested=False) if draws.chance(80) else None
     order = sorted(right.facts.unique)
     if order and draws.chance(30):  # an expression before what tells the rows apart
         order.insert(0, f'"{draws.one_of(order)}" IS NULL desc')
@@ -105,10 +105,11 @@ def joined_as_of(builder: Builder, left: Relation, right: Relation) -> Table | N
     )  # fmt: skip
 
 
-def drawn_keys(builder: Builder, left: Relation, right: Relation) -> dict[str, str] | None:
+def drawn_keys(builder: Builder, left: Relation, right: Relation, nested: bool = True) -> dict[str, str] | None:
     """Pairs of columns, no right one twice; None where no types meet."""
     types = left.node.schema, right.node.schema
-    pairs = [(a, b) for a in left.exact() for b in right.exact() if meeting_type(types[0][a], types[1][b]) is not None]
+    ours, theirs = (side.comparable() if nested else side.exact() for side in (left, right))
+    pairs = [(a, b) for a in ours for b in theirs if meeting_type(types[0][a], types[1][b]) is not None]
     chosen = dict(builder.draws.some_of(pairs, 1, 3))
     return {a: b for b, a in {b: a for a, b in chosen.items()}.items()} or None
 
@@ -141,7 +142,7 @@ def excepted(builder: Builder, relation: Relation) -> Table | None:
 def compared(builder: Builder, relation: Relation, method: str) -> Table | None:
     """Compare some exact columns with those of another input, whole rows or by count."""
     draws, schema = builder.draws, relation.node.schema
-    names = draws.some_of(relation.exact(), 1, 3)
+    names = draws.some_of(relation.comparable(), 1, 3)
     if not names or relation.facts.most_rows > MOST_ROWS:
         return None
     types = {name: schema[name] for name in names}

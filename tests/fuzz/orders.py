@@ -31,7 +31,7 @@ def with_expression(draws: Draws, columns: list[str], order: list[str]) -> list[
 
 def sorted_rows(builder: Builder, relation: Relation) -> Table | None:
     """A sort; total, if that can be."""
-    order = total_order(builder, relation) or builder.draws.some_of(relation.exact(), 1, 2)
+    order = total_order(builder, relation) or builder.draws.some_of(relation.comparable(), 1, 2)
     return relation.table.sort(*with_expression(builder.draws, relation.exact(), order)) if order else None
 
 

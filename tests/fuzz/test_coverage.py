@@ -21,7 +21,7 @@ from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.nodes import NODES, Kernel, KernelReduction, KernelTable, Write
 from gpuetl.spec import steps
 
-CASES, CASES_OF_FULL, MOST_CASES = 200, 600, 4800
+CASES, CASES_OF_FULL, MOST_CASES = 200, 600, 9600
 """Seeds that test_fuzz.py compares, those that `make test-all` does, and those that are drawn."""
 
 

@@ -58,7 +58,7 @@ from gpuetl.user_kernels.function_frames import arrow_array, host_frame
 from gpuetl.user_kernels.triton_kernel import TritonKernel
 
 COMPILER = shutil.which("g++")
-FLAGS = ("-std=c++17", "-O0", "-fPIC", "-w", "-ffp-contract=off", "-fno-exceptions")
+FLAGS = ("-pipe", "-fno-use-linker-plugin", "-std=c++17", "-O0", "-fPIC", "-w", "-ffp-contract=off", "-fno-exceptions")
 HOST = ("-DGPUETL_HOST",)
 LIBRARIES = ("-nostdlib", "-x", "none", "-lm", "-lc", "-lgcc")
 """What kernels need of libraries: without those of C++, linking takes a third of the time."""

@@ -1,5 +1,7 @@
 """Vocabularies on the GPU engine: tables that are too small, and the ways to fewer waits."""
 
+import pickle
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -10,9 +12,13 @@ from gpuetl.choices import skipping
 from gpuetl.engines.cudf.columns.frame import Frame
 from gpuetl.engines.cudf.columns.interchange import from_arrow, to_table
 from gpuetl.engines.cudf.columns.keys import Key
+from gpuetl.engines.cudf.columns.string_codes import with_dictionary
 from gpuetl.engines.cudf.gpu_operation import run_operation
 from gpuetl.engines.cudf.relational import vocabularies
+from gpuetl.engines.cudf.runtime.packed_frames import in_one
+from gpuetl.engines.cudf.runtime.spilled_frame import spilled
 from gpuetl.formats.frames import FrameDataset
+from gpuetl.io.spill_space import SpillSpace
 from gpuetl.plan.nodes import (
     Read,
     Vocabularies,
@@ -183,3 +189,35 @@ def test_tables_that_memory_does_not_hold_together_come_one_after_another(monkey
     found, _ = together(machine, data, {"b": {"min_count": 2}, "c": {"most": 3}})
     assert machine.tables == [64] * 3 + [128] * 3 + [512, 512]  # values of one row are left out of b's table of 128
     assert [each.num_rows for each in found] == [200, 0, 3]
+
+
+def test_vocabularies_that_wait_are_spilled_and_sent(tmp_path):
+    """Also those of strings with a dictionary, which is another one when they come back."""
+    machine, rows = HostMachine(), pa.table({"a": [1, 1, 2, None], "s": ["x", "y", "y", None]})
+    read = Read(dataset=FrameDataset.of("rows", rows), columns=("a", "s"))
+    parts = tuple(Vocabulary(source=read, column=name, first=2) for name in rows.column_names)
+    operation = Vocabularies(source=read, parts=parts)
+    frame = frame_of(rows, machine)
+    frame = frame.updated({"s": with_dictionary(frame.columns["s"], machine)})
+    assert frame.columns["s"].dictionary is not None
+    batch = run_operation(operation, machine, frame)
+    expected = to_table(batch, machine)
+    assert expected.to_pydict() == {
+        "0:value": [[1, 2]], "0:count": [[2, 1]], "0:id": [[2, 3]], "1:value": [["y", "x"]], "1:count": [[2, 1]],
+        "1:id": [[2, 3]],
+    }  # fmt: skip
+    packed, whole = in_one(batch)
+    sent = pickle.loads(pickle.dumps(packed)).frame(whole.copy())
+    back = spilled(batch, SpillSpace(tmp_path), machine).restored()
+    for other in (sent, back):
+        assert to_table(other, machine).equals(expected)
+        lookups = [
+            VocabularyLookup(
+                left=read, right=VocabularyPart(source=operation, place=place), left_on=(name,), right_on=("value",),
+                how="left", validate="many_to_one", output=f"{name}.id", unknown=1,
+            )
+            for place, name in enumerate(rows.column_names)
+        ]  # fmt: skip
+        every = VocabularyLookups(left=read, right=operation, lookups=tuple(lookups[1:]), places=(1,))
+        numbers = run_operation(every, machine, frame, other)
+        assert to_table(numbers, machine).column("s.id").to_pylist() == [3, 2, 2, 0]

@@ -158,7 +158,7 @@ def test_a_signal_after_the_sinks_are_in_place_says_so(folder, monkeypatch, name
     assert stopped.value.__notes__[0] == "all sinks are written"
 
 
-def test_signals_at_any_time_leave_all_sinks_old_or_all_new(folder):
+def test_signals_at_any_time_leave_all_sinks_old_or_all_new(folder, pytestconfig):
     (folder / "go").touch()
     draw = random.Random(1)
     start = time.perf_counter()
@@ -167,7 +167,7 @@ def test_signals_at_any_time_leave_all_sinks_old_or_all_new(folder):
     assert whole.returncode == 0
     seconds = time.perf_counter() - start
     (folder / "a.parquet").write_bytes(b"old")
-    for _ in range(20):
+    for _ in range(20 if pytestconfig.getoption("full") else 8):
         before = state(folder)
         process = started(folder)
         time.sleep(seconds * draw.uniform(0.2, 1.0))

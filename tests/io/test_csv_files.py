@@ -7,10 +7,11 @@ import pytest
 
 from gpuetl import Pipeline, RunFailed, RunOptions
 from gpuetl.engines.pandas.io import csv_values
-from gpuetl.formats import csv_records
+from gpuetl.formats import csv_quotes
 from gpuetl.formats.csv_header import read_header
 from gpuetl.formats.csv_options import CsvOptions, Dialect
-from gpuetl.formats.csv_records import check_quotes, record_end, split_fields
+from gpuetl.formats.csv_records import check_quotes
+from gpuetl.formats.csv_tokens import record_end, split_fields
 from gpuetl.io.data_file import DataFile
 from gpuetl.places.file_state import DatasetError
 from gpuetl.testing import assert_tables_equal
@@ -26,7 +27,7 @@ def block_bytes(request, monkeypatch):
     """Bytes that one thread parses at a time; smaller ones are enlarged for records that are longer."""
     monkeypatch.setattr(csv_values, "BLOCK_BYTES", request.param)
     monkeypatch.setattr(csv_values, "QUOTED_BLOCK_BYTES", csv_values.BLOCK_BYTES)
-    monkeypatch.setattr(csv_records, "QUOTE_BLOCK_BYTES", request.param)
+    monkeypatch.setattr(csv_quotes, "QUOTE_BLOCK_BYTES", request.param)
     return request.param
 
 
@@ -268,11 +269,11 @@ def test_every_small_file_is_read_in_blocks_as_in_one(pipeline, monkeypatch):
         (pipeline.root / "s.csv").write_bytes(f"x,y\n{body}".encode())
         monkeypatch.setattr(csv_values, "BLOCK_BYTES", 1 << 20)
         monkeypatch.setattr(csv_values, "QUOTED_BLOCK_BYTES", csv_values.BLOCK_BYTES)
-        monkeypatch.setattr(csv_records, "QUOTE_BLOCK_BYTES", 1 << 20)
+        monkeypatch.setattr(csv_quotes, "QUOTE_BLOCK_BYTES", 1 << 20)
         whole = outcome()
         monkeypatch.setattr(csv_values, "BLOCK_BYTES", draw.randrange(4, 12))
         monkeypatch.setattr(csv_values, "QUOTED_BLOCK_BYTES", csv_values.BLOCK_BYTES)
-        monkeypatch.setattr(csv_records, "QUOTE_BLOCK_BYTES", draw.randrange(4, 12))
+        monkeypatch.setattr(csv_quotes, "QUOTE_BLOCK_BYTES", draw.randrange(4, 12))
         assert outcome() == whole, body
 
 
@@ -294,7 +295,7 @@ def by_hand(text):
 
 @pytest.mark.parametrize("block_bytes", [3, 1 << 20])
 def test_quotes_are_checked_as_a_parser_reads_them(tmp_path, monkeypatch, block_bytes):
-    monkeypatch.setattr(csv_records, "QUOTE_BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr(csv_quotes, "QUOTE_BLOCK_BYTES", block_bytes)
     draw, path, seen = random.Random(7), tmp_path / "s.csv", set()
     for _ in range(500):
         text = bytes(draw.choices(b'a",\r\n', [2, 5, 3, 1, 2], k=draw.randrange(12)))

@@ -26,7 +26,7 @@ EACH = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("mode", "keys"), EACH)
-def test_random_files_are_read_in_pieces_as_at_once(pipeline, monkeypatch, keys, mode):
+def test_random_files_are_read_in_pieces_as_at_once(pipeline, monkeypatch, pytestconfig, keys, mode):
     draw = random.Random(repr(keys))
     s = pipeline.read_csv("s", "s.csv.gz", {"x": "string", "y": "string"}, on_bad_row=mode, **keys)
     t = pipeline.read_csv("t", "t.csv", {"x": "string", "y": "string"}, on_bad_row=mode, **keys)
@@ -44,7 +44,7 @@ def test_random_files_are_read_in_pieces_as_at_once(pipeline, monkeypatch, keys,
             table.drop_columns([n for n in ("file", "_run") if n in table.column_names]).to_pydict() for table in tables
         ]
 
-    for _ in range(25):
+    for _ in range(25 if pytestconfig.getoption("full") else 10):
         body = "".join(draw.choices('a",\r\n\\#', [5, 4, 4, 1, 4, 1, 1], k=draw.randrange(1, 40)))
         data = f"x,y\n{body}".encode(keys.get("encoding", "utf-8"))
         (pipeline.root / "s.csv.gz").write_bytes(gzip.compress(data))

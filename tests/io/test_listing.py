@@ -330,7 +330,7 @@ SLOW_LAKE = """
         if os.fspath(path).startswith("lake"):
             listed.append(path)
             time.sleep(0.05)
-            if len(listed) < 40:
+            if len(listed) < 16:
                 os.makedirs(os.path.join(path, "deeper"), exist_ok=True)
             if len(listed) == {interrupted}:
                 os.kill(os.getpid(), signal.SIGINT)

@@ -4,6 +4,7 @@ import pytest
 
 from gpuetl import transforms
 from gpuetl.optimize import optimize
+from gpuetl.physical import vocabulary_batches
 from gpuetl.physical.layout import Layout
 from gpuetl.physical.lower import lower
 from gpuetl.physical.memory import expected_memory
@@ -66,6 +67,16 @@ def test_what_is_saved_is_a_part_of_several(pipeline, t):
     assert sorted(operations(lowered(pipeline))) == [
         "Vocabularies", "VocabularyLookups", "VocabularyPart", "VocabularyPart"
     ]  # fmt: skip
+
+
+def test_columns_that_keep_many_values_are_in_several_batches(pipeline, t, monkeypatch):
+    monkeypatch.setattr(vocabulary_batches, "MOST_VALUES", 6)
+    monkeypatch.setattr(vocabulary_batches, "MOST_COLUMNS", 1)
+    few = transforms.categorify({"x": "a", "y": "b", "z": "c"}, min_count=3)
+    t.fit([few, transforms.categorify(["a", "b"])]).stage("features")
+    plan = lowered(pipeline)
+    parts = [node.operation.parts for node in walk_graph(*plan.roots) if operations_of(node) == "Vocabularies"]
+    assert [[part.column for part in batch] for batch in parts] == [["a", "b", "c"], ["a"], ["b"]]
 
 
 def test_memory_is_that_of_the_values_of_all(pipeline, t):

@@ -148,7 +148,15 @@ FAILURES = {
 NO_BODY = [("head", "cut"), ("stage", "cut")]
 
 
-@pytest.mark.parametrize(("request_", "fault"), [one for one in product(REQUESTS, LASTING) if one not in NO_BODY])
+MORE = pytest.mark.full(reason="faults of stores that last, at each request")
+LAST = [
+    pytest.param(request_, fault, marks=[MORE] * (request_ not in ("list", "head") and fault not in ("503", "denied")))
+    for request_, fault in product(REQUESTS, LASTING)
+    if (request_, fault) not in NO_BODY
+]
+
+
+@pytest.mark.parametrize(("request_", "fault"), LAST)
 def test_faults_that_last_are_named(proxy, s3, bucket_name, tmp_path, request_, fault):
     """The sink is as it was, or the next run finishes the commit."""
     proxy.add(Fault(*REQUESTS[request_], **LASTING[fault]))

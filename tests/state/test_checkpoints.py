@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
 from threading import Thread
+from time import monotonic
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,11 +19,15 @@ import pytest
 from command import gpuetl
 from gpu_engine.host_machine import ON_CPU
 from gpuetl import ContractBroken, Pipeline, RunFailed, RunOptions, col, load, loads
+from gpuetl.executors import checkpointing
 from gpuetl.executors.checkpointing import Checkpointing
 from gpuetl.io.staging import SinkWriter
+from gpuetl.run.checkpoints import check_writable
 from gpuetl.run.pipeline_run import Run
+from gpuetl.state import files
 from gpuetl.state.checkpoints import Checkpoint, CheckpointStore
 from gpuetl.state.files import state_files
+from gpuetl.telemetry.origin import Origin
 from gpuetl.testing import assert_tables_equal
 from gpuetl.types.data_types import parse_type
 from servers.stores import StoreServer
@@ -395,17 +400,41 @@ def test_two_runs_write_the_same_checkpoint(folder: Path) -> None:
     check_output(folder)
 
 
+def test_a_run_that_begins_while_another_does_leaves_its_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second one looks whether it can write, and removes what it wrote, where the first one has just written."""
+    store, origin, sync = store_of(folder), Origin("stage", "clean"), files.sync
+
+    def sync_later(path: Path) -> None:
+        if path.is_dir():  # in which the file stands
+            monkeypatch.setattr(files, "sync", sync)
+            check_writable(store, origin, "second")
+        sync(path)
+
+    monkeypatch.setattr(files, "sync", sync_later)
+    check_writable(store, origin, "first")
+
+
 def test_a_file_that_changes_during_the_run_is_noticed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     original = Checkpointing.check_sources
 
-    def check_sources(checkpointing: Checkpointing, *arguments: object) -> None:
+    def check_sources(written: Checkpointing, *arguments: object) -> None:
         write_sales(folder, amount=[50, 1, 3, 8, 2, 9, 4, 7])
-        original(checkpointing, *arguments)
+        original(written, *arguments)
 
     monkeypatch.setattr(Checkpointing, "check_sources", check_sources)
     done = daily(folder).run(engine="pandas")
     assert states(done) == {"clean": "lost"}
     assert any("changed during the run" in warning for warning in done.report.warnings)
+
+
+def test_a_checkpoint_waits_until_a_change_of_its_sources_would_be_seen(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpointing, "SETTLED_NS", 300_000_000)
+    begun = monotonic()
+    write_sales(folder)
+    assert states(daily(folder).run(engine="pandas")) == {"clean": "written"}
+    assert monotonic() - begun > 0.3
 
 
 def test_is_written_to_the_folder_of_the_state(folder: Path) -> None:

@@ -57,8 +57,7 @@ def test_files_of_a_state_folder(state_path: FilePath, tmp_path: Path) -> None:
     files.write("runs/a.json", b"first")
     files.write("runs/a.json", b"second")
     assert files.read("runs/a.json") == b"second"
-    assert files.create("runs/b/c.json", b"new")
-    assert not files.create("runs/b/c.json", b"other")
+    files.write("runs/b/c.json", b"new")
     (tmp_path / "local").write_bytes(b"moved")
     files.take("runs/d.arrow", tmp_path / "local")
     assert not (tmp_path / "local").exists()

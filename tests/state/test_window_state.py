@@ -71,9 +71,9 @@ def test_every_function_keeps_state_or_is_refused():
 )
 def test_days_give_what_all_rows_give(source, pipeline, engine, options, by):
     """Of every function; groups begin late, rest for days, and are null; days may have no row, or one."""
-    given = rows_in_time(seed=4, count=48)
+    given = rows_in_time(seed=4, count=26)
     steps = kept(source(given[:0]), by)
-    found, _ = feed(steps, days_of(given, [0, 1, 17, 30]), engine, options)
+    found, _ = feed(steps, days_of(given, [0, 1, 9, 18]), engine, options)
     assert_tables_equal(found, whole(pipeline, given, by))
 
 
@@ -90,9 +90,9 @@ def test_days_of_any_size(source, pipeline, local_engine, seed):
 def test_state_in_slices(source, pipeline, engine, monkeypatch):
     """Of more rows than one partition has."""
     monkeypatch.setattr(kept_window, "SLICE_ROWS", 2)
-    given = rows_in_time(seed=8, count=40)
+    given = rows_in_time(seed=8, count=18)
     steps = kept(source(given[:0]), ["g", "k"])
-    found, _ = feed(steps, days_of(given, [20, 30]), engine, TWO_ROWS)
+    found, _ = feed(steps, days_of(given, [9, 14]), engine, TWO_ROWS)
     assert_tables_equal(found, whole(pipeline, given, ["g", "k"]))
 
 

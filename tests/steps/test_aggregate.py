@@ -260,7 +260,7 @@ rows = st.lists(
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=rows)
 def test_every_layout_gives_the_same_groups(tmp_path, rows):
     pipeline = Pipeline("random", root=tmp_path)

@@ -208,7 +208,7 @@ optional = st.none() | st.integers(0, 3)
 rows = st.lists(st.tuples(st.none() | st.integers(0, 2), optional, st.none() | st.booleans(), optional), max_size=9)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=rows)
 def test_every_layout_picks_the_same_rows(tmp_path, rows):
     pipeline = Pipeline("random", root=tmp_path)

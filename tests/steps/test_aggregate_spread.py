@@ -183,7 +183,7 @@ numbers = st.none() | st.sampled_from([NAN, -0.0, 0.5, 1.0, -2.5, 1e6])
 rows = st.lists(st.tuples(st.none() | st.integers(0, 2), numbers, numbers), max_size=9)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=rows)
 def test_every_layout_gives_the_same_spread(tmp_path, rows):
     pipeline = Pipeline("random", root=tmp_path)

@@ -107,9 +107,3 @@ def test_rows_that_are_equal_in_all_columns_have_no_first(source, problem):
     message = problem(source(table(ALL)).distinct(keep="first", order_by="a"))
     assert "rows that are equal in all columns have no first" in message
     assert message.endswith("Add on: the columns that identify a row.")
-
-
-def test_a_list_among_all_columns_is_refused(source, problem):
-    """Rows with lists are not compared."""
-    message = problem(source(table({"a": "int64", "l": "list<int64>"})).distinct())
-    assert "'l' is list<int64>, and lists cannot be compared" in message

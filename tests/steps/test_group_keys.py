@@ -108,10 +108,6 @@ def test_having_of_the_one_group_of_all_rows(source, check):
         ),
         (lambda t: t.aggregate({"n": MONTH}, n=count()), "'n' is a key and an output\nGive the output another name."),
         (
-            lambda t: t.aggregate({"k": expr("split(region, ',')")}, n=count()),
-            "'k' is list<string>, and lists cannot be compared\nExplode it in a step before.",
-        ),
-        (
             lambda t: t.aggregate("region", having=expr("ts IS NULL"), n=count()),
             "column 'ts' has many values in a group\nAggregate it, as in max(ts), or add it to by.",
         ),

@@ -126,6 +126,10 @@ def test_a_row_that_gives_no_map_is_named(t, sql, message):
         ("struct_update(k, a := 1)", "struct_update takes a struct, got int64"),
         ("k[1]", "list_extract takes a list, got int64"),
         ("CAST(s AS struct<c: int64>)", "cannot cast struct<a: int64, b: string> to struct<c: int64>"),
+        (
+            "CAST(s AS struct<A: int64, b: string>)",
+            "cannot cast struct<a: int64, b: string> to struct<A: int64, b: string>",
+        ),
         ("TRY_CAST(m AS map<int64, int64>)", "cannot cast map<string, int64> to map<int64, int64>"),
         ("t['a']", "text_slice takes int64, got string"),
     ],

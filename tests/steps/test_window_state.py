@@ -17,8 +17,8 @@ MORE = pytest.mark.full(reason="stateful windows, with two keys or orders")
 
 @pytest.fixture
 def events(source):
-    """41 rows, 2 a partition."""
-    return source(rows_in_time(seed=4, count=41))
+    """21 rows, 2 a partition."""
+    return source(rows_in_time(seed=4, count=21))
 
 
 @pytest.mark.parametrize("by", ["k", pytest.param(["g", "k"], marks=MORE), []])

@@ -209,16 +209,16 @@ Compute parts of it in columns of earlier steps.""",
     ),
     ErrorPage(
         code="GE1115",
-        title="lists, structs and maps cannot be compared",
-        cause="Operators and most functions do not take nested values, and rows are not compared by them: they have no "
-        "order and no arithmetic.",
+        title="lists, structs and maps are not taken here",
+        cause="Most functions do not take nested values: there is no arithmetic of them.  Comparisons take them, and so "
+        "do keys of groups, joins and orders; but not those of samples, kernels and expectations.",
         fix="Take something of a list with `list_get`, `list_contains` or `list_length`, or use an explode step for "
         "one row per element.  Take a field of a struct, `s.a`, or a value of a map, `m['key']`.",
-        example="- filter: split(CAST(day AS string), '-') = '2026'",
+        example="- filter: upper(split(CAST(day AS string), '-')) = '2026'",
         message="""\
-example.yaml:9:17: stage 'result', step 1: '=' does not take lists  [GE1115]
-    - filter: split(CAST(day AS string), '-') = '2026'
-              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+example.yaml:9:17: stage 'result', step 1: upper does not take lists  [GE1115]
+    - filter: upper(split(CAST(day AS string), '-')) = '2026'
+              ^^^^^
 Explode the list in a step before, or take list_get, list_contains or list_length of it.""",
         fixed="- filter: list_contains(split(CAST(day AS string), '-'), '2026')",
     ),

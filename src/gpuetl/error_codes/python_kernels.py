@@ -55,8 +55,8 @@ example.yaml:9:9: stage 'result', step 1: counted in frames.py gave output 'y', 
     ErrorPage(
         code="GE1892",
         title="a Python function did not end in time",
-        cause="A call of the function of a kernel step took longer than timeout, or than --kernel-timeout of the run.  The "
-        "message shows the line at which it was.",
+        cause="One call of the function took longer than the `timeout` of the step, or than `--kernel-timeout`.  The message "
+        "shows the line that was running.",
         fix="Look for a loop that does not end, or raise the limit.  The limit is for one call: for one group, or one "
         "partition.",
         example="- kernel: {python: frames.py:endless, inputs: amount, outputs: {y: float64}, timeout: 100 ms}",

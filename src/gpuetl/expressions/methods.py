@@ -3825,12 +3825,12 @@ class Methods:
         return self._call("rolling_nth_value", (self, n), (frame,), rows=rows, range=range, centered=centered, min_periods=min_periods, ignore_nulls=ignore_nulls, only=only)
 
     def ewm_mean(self, *, half_life: float | timedelta | Expression | None = None, span: float | Expression | None = None, alpha: float | Expression | None = None, com: float | Expression | None = None, adjust: bool | Expression | None = None, ignore_nulls: bool | Expression | None = None, min_periods: int | Expression | None = None) -> Expression:
-        """y = (1 - a)·y' + a·x; the first y is x.
+        """The exponentially weighted mean: y = (1 - a)·y' + a·x, and the first y is x.
 
-        With one of half_life: a = 1 - 2^(-d / half_life), d since the last value, in seconds where order_by is a
-        timestamp, else rows; span: a = 2 / (span + 1) a row; alpha: a itself a row; com: a = 1 / (com + 1) a row.
-        `adjust` divides the decayed sum of values by that of their weights, as pandas and Polars do unless told
-        otherwise; with it, `ignore_nulls => false` counts rows of nulls. Null before `min_periods` values.
+        Give one of four: `alpha` is a, `span` sets a = 2 / (span + 1), `com` sets a = 1 / (com + 1), and `half_life`
+        sets a = 1 - 2^(-d / half_life). d is the distance from the last value, in seconds if order_by is a timestamp,
+        else in rows. `adjust` divides the decayed sum of the values by the sum of their weights, as pandas and Polars
+        do by default. With `adjust`, `ignore_nulls => false` counts rows of nulls. Null before `min_periods` values.
 
         A window function: for `window`, and `over` of groups in order.
 

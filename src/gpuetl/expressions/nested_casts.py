@@ -7,14 +7,14 @@ import pyarrow as pa
 from gpuetl.expressions.functions.function import scalar_call
 from gpuetl.expressions.ir import Call, Cast, Expr, Lambda, Literal, Variable
 from gpuetl.types.data_types import BOOL, NULL, STRING, DataType, can_cast
-from gpuetl.types.nested_types import field_type, is_list, is_map, is_struct
+from gpuetl.types.nested_types import field_names, field_type, is_list, is_map, is_struct
 
 
 def castable(source: DataType, target: DataType, lenient: bool = False) -> bool:
     """Return whether values of one type are cast to another, at any depth; fields of structs meet by their names.
 
     A struct needs one field of the target, and others of it are null.  TRY_CAST does not change keys of maps: one that
-    is none would be null.
+    is none would be null.  Names that differ in case alone do not meet, and are refused: such a field would be null.
     """
     if is_list(source) and is_list(target):
         return castable(source.value_type, target.value_type, lenient)
@@ -25,6 +25,10 @@ def castable(source: DataType, target: DataType, lenient: bool = False) -> bool:
     if is_struct(source) and is_struct(target):
         pairs = [(field_type(source, field.name), field.type) for field in target]
         known = [(own, wanted) for own, wanted in pairs if own is not None]
+        names = field_names(source)
+        others = {name.lower() for name in names}
+        if any(field.name not in names and field.name.lower() in others for field in target):
+            return False
         return bool(known) and all(castable(own, wanted, lenient) for own, wanted in known)
     return can_cast(source, target)
 

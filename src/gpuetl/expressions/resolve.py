@@ -22,6 +22,7 @@ from gpuetl.expressions.coercion import cast_to, coerce
 from gpuetl.expressions.expression import Expression
 from gpuetl.expressions.functions import FUNCTIONS, Function, Kind, TypeMismatch, find_function
 from gpuetl.expressions.functions.aggregates import ORDERABLE, SORT_KEY_FUNCTION
+from gpuetl.expressions.functions.ordering import order_text
 from gpuetl.expressions.ir import ABSENT, Call, Column, Expr, Literal, chained, columns_of, substitute
 from gpuetl.expressions.months import alone
 from gpuetl.expressions.nested_constants import is_nested_constant, of_constant, spelled_out
@@ -55,8 +56,8 @@ from gpuetl.expressions.unknown_names import (
 )
 from gpuetl.messages import coded
 from gpuetl.types.calendar_intervals import CalendarInterval
-from gpuetl.types.data_types import UNKNOWN, DataType, can_be_key, value_kinds
-from gpuetl.types.nested_types import children_of, is_map
+from gpuetl.types.data_types import UNKNOWN, DataType, can_compare, value_kinds
+from gpuetl.types.nested_types import children_of, is_map, is_nested
 
 EMPTY_MAP = Apply("map", (Apply("list_value"),) * 2)
 """`MAP {}`, which has a type in a CAST alone."""
@@ -226,7 +227,7 @@ def _sort_key(key: Syntax, function: Function, operands: Sequence[Expr], scope: 
     expr, *ways = (_resolve(part, scope) for part in key.args)
     if expr.dtype == UNKNOWN:
         return WRONG
-    if not can_be_key(expr.dtype):
+    if not can_compare(expr.dtype):
         message = coded("GE1115", f"ORDER BY does not take {value_kinds(expr.dtype)}")
         raise InvalidExpression(message, key.span, part_hint(expr))
     if not columns_of(expr):
@@ -235,6 +236,7 @@ def _sort_key(key: Syntax, function: Function, operands: Sequence[Expr], scope: 
     if function.name.endswith("_distinct") and expr != operands[0]:
         message = coded("GE1840", f"{name} of DISTINCT values is ordered by the values alone")
         raise InvalidExpression(message, key.span, "Order by the first argument, or leave out DISTINCT.")
+    expr = order_text(expr) if is_nested(expr.dtype) else expr
     return Call(SORT_KEY_FUNCTION, (expr, *ways), expr.dtype)
 
 

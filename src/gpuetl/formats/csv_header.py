@@ -9,18 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gpuetl.errors import have_hint
 from gpuetl.formats.csv_options import CsvOptions, Dialect, csv_options
-from gpuetl.formats.csv_records import (
-    BYTE_ORDER_MARK,
-    fields_with_text_after,
-    line_count,
-    open_quote,
-    quoted_fields,
-    record_end,
-    split_fields,
-    text_after_quote,
-    unquoted,
-)
+from gpuetl.formats.csv_quotes import line_count
+from gpuetl.formats.csv_records import BYTE_ORDER_MARK, open_quote, text_after_quote
 from gpuetl.formats.csv_text import blocks
+from gpuetl.formats.csv_tokens import fields_with_text_after, quoted_fields, record_end, split_fields, unquoted
 from gpuetl.formats.file_columns import case_hint
 from gpuetl.io.data_file import DataFile
 from gpuetl.messages import coded

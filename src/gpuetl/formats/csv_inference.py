@@ -12,8 +12,9 @@ import pyarrow as pa
 
 from gpuetl.formats.csv_header import Header, header_of, read_header
 from gpuetl.formats.csv_options import ByColumn, CsvOptions, csv_options
-from gpuetl.formats.csv_records import CsvRecords, unquoted, whole_records
+from gpuetl.formats.csv_records import CsvRecords, whole_records
 from gpuetl.formats.csv_text import blocks
+from gpuetl.formats.csv_tokens import unquoted
 from gpuetl.formats.format import Inference
 from gpuetl.io.data_file import DataFile
 from gpuetl.messages import coded

@@ -6,16 +6,11 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from gpuetl.formats.csv_blocks import starts_of_block
 from gpuetl.formats.csv_header import Header, header_of
 from gpuetl.formats.csv_options import CsvOptions, Dialect, csv_options
-from gpuetl.formats.csv_records import (
-    check_quotes,
-    line_count,
-    open_quote,
-    record_count,
-    starts_of_block,
-    whole_records,
-)
+from gpuetl.formats.csv_quotes import line_count
+from gpuetl.formats.csv_records import check_quotes, open_quote, record_count, whole_records
 from gpuetl.formats.csv_text import BLOCK_BYTES, blocks, plain, text_between
 from gpuetl.formats.dataset import Dataset
 from gpuetl.formats.format import Piece

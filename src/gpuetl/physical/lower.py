@@ -88,7 +88,8 @@ def checkpoint_name(stage: str) -> str:
 def lower(plan: Plan, layout: Layout) -> PhysicalPlan:
     """Lower every node once; what two stages need is computed once."""
     lowering = _Lowering(layout)
-    batches = VocabularyBatches.of(plan.nodes, plan.roots) if layout.batches_vocabularies else VocabularyBatches()
+    nodes = plan.nodes if layout.batches_vocabularies else ()
+    batches = VocabularyBatches.of(nodes, plan.roots, lowering.estimates.most_rows)
     done: dict[int, Physical] = {}
     for node in plan.nodes:
         inputs = [done[id(child)] for child in node.inputs]

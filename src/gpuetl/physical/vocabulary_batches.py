@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 
 from gpuetl.physical.nodes import Map, Physical
@@ -17,19 +17,29 @@ def kept_by(node: Vocabulary) -> Hashable:
     return node.column, node.first, node.min_count, node.most
 
 
+MOST_VALUES, MOST_COLUMNS = 1 << 25, 4
+"""The values of a batch: as many, or those of so many columns in which each row has another one.  What is kept of all
+columns is in memory at the same time, at about 100 bytes a value."""
+Place = tuple[Map, Vocabularies, int]
+"""A batch, lowered and as an operation, and the number of a vocabulary in it."""
+
+
 @dataclass
 class VocabularyBatches:
-    """The vocabularies of a plan by the rows that they number, and how many nodes read each node."""
+    """The vocabularies of a plan by the rows that they number, and how many nodes read each node.
 
+    `rows` tells how many rows a node may give.
+    """
+
+    rows: Callable[[Physical], int]
     groups: dict[int, dict[Hashable, Vocabulary]] = field(default_factory=dict)
     readers: Counter[int] = field(default_factory=Counter)
-    operations: dict[int, Vocabularies] = field(default_factory=dict)
-    batches: dict[int, Map] = field(default_factory=dict)
+    places: dict[int, dict[Hashable, Place]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, nodes: Sequence[Node], roots: Iterable[Node]) -> VocabularyBatches:
+    def of(cls, nodes: Sequence[Node], roots: Iterable[Node], rows: Callable[[Physical], int]) -> VocabularyBatches:
         """Look for vocabularies of the same rows."""
-        batches = cls()
+        batches = cls(rows)
         for node in nodes:
             if isinstance(node, Vocabulary):
                 batches.groups.setdefault(id(node.source), {}).setdefault(kept_by(node), node)
@@ -51,13 +61,10 @@ class VocabularyBatches:
 
     def part(self, node: Vocabulary, group: Mapping[Hashable, Vocabulary], source: Physical) -> Map:
         """Return one vocabulary of a batch; equal ones are one."""
-        operation = self.operations.get(id(node.source))
-        if operation is None:
-            operation = Vocabularies(source=node.source, parts=tuple(group.values()), origin=node.origin)
-            self.operations[id(node.source)] = operation
-            self.batches[id(node.source)] = Map(operation, (source,))
-        batch = self.batches[id(node.source)]
-        place = [*group].index(kept_by(node))
+        key = id(node.source)
+        if key not in self.places:
+            self.places[key] = dict(placed(group, source, self.rows(source)))
+        batch, operation, place = self.places[key][kept_by(node)]
         return Map(VocabularyPart(source=operation, place=place, origin=node.origin), (batch,))
 
     def looked_up(self, node: VocabularyLookup, left: Physical, right: Physical) -> Map | None:
@@ -74,3 +81,20 @@ class VocabularyBatches:
             left=rows, right=right.operation.source, lookups=tuple(lookups), places=tuple(places), origin=node.origin
         )
         return Map(operation, (left, batch))
+
+
+def placed(group: Mapping[Hashable, Vocabulary], source: Physical, rows: int) -> Iterator[tuple[Hashable, Place]]:
+    """Yield the place of each vocabulary, in batches that keep no more values than memory should hold."""
+    batches, total = [list[Hashable]()], 0
+    for key, vocabulary in group.items():
+        values = max(1, rows // vocabulary.min_count)
+        if batches[-1] and total + values > max(MOST_VALUES, MOST_COLUMNS * rows):
+            batches.append([])
+            total = 0
+        batches[-1].append(key)
+        total += values
+    for keys in batches:
+        parts = tuple(group[key] for key in keys)
+        operation = Vocabularies(source=parts[0].source, parts=parts, origin=parts[0].origin)
+        batch = Map(operation, (source,))
+        yield from ((key, (batch, operation, place)) for place, key in enumerate(keys))

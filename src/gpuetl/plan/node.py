@@ -37,6 +37,27 @@ class SortKey:
         return self.column + " desc" * self.descending + " nulls first" * self.nulls_first
 
 
+KEY_PART = ":part "
+"""Stands in the name of a column that is computed of a key that is a list, struct or map, after the key's name."""
+
+
+def written_key(column: str) -> str:
+    """Return the name by which the user knows a key."""
+    return column.partition(KEY_PART)[0]
+
+
+def written_keys(columns: Iterable[str]) -> list[str]:
+    """Return the names by which the user knows keys, each once."""
+    return list(dict.fromkeys(map(written_key, columns)))
+
+
+def written_values(columns: Iterable[str], values: Iterable[str]) -> str:
+    """Return keys with their values; of one that is compared by its parts, the name alone."""
+    pairs = zip(columns, values, strict=True)
+    shown = (written_key(column) if KEY_PART in column else f"{column} = {value}" for column, value in pairs)
+    return ", ".join(dict.fromkeys(shown))
+
+
 REFUSED = ":refused"
 """Stands in the name of a column of texts, each of which says why its row is refused; a cast to a number raises it."""
 

@@ -202,7 +202,7 @@ def with_checkpoints(checkpoints: Checkpoints, resume: bool, write: bool) -> tup
             checkpoints.recorder.note(nothing_reused(checkpoints))
     writes = checkpoints.written(found) if write else {}
     if writes:
-        check_writable(checkpoints.store, next(iter(writes.values())).origin)
+        check_writable(checkpoints.store, next(iter(writes.values())).origin, checkpoints.run_id)
     names = [*writes, *checkpoints.checkpointing.reports]
     made = replace(
         checkpoints.checkpointing,
@@ -250,9 +250,12 @@ def format_of(schema: Schema) -> str | None:
     return None
 
 
-def check_writable(store: CheckpointStore, origin: Origin) -> None:
-    """Raise `RunFailed` where nothing can be written to the state folder: before any work begins."""
-    name = f"{FOLDER}/{PROBE}"
+def check_writable(store: CheckpointStore, origin: Origin, run_id: str) -> None:
+    """Raise `RunFailed` where nothing can be written to the state folder: before any work begins.
+
+    Another run that begins at the same time has a file of its own, so neither removes the other's folder.
+    """
+    name = f"{FOLDER}/{PROBE}-{run_id}"
     try:
         store.files.write(name, b"")
         store.files.delete(name)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from ruamel.yaml.error import YAMLError
@@ -151,6 +152,19 @@ def pipeline_path(path: str | FilePath) -> FilePath:
         return path_of(text, Path())
     except ImpossiblePath as error:
         raise InvalidPipeline.because(coded("GE1002", str(error))) from None
+
+
+def twin_of(file: FilePath) -> str:
+    """Return the name of another pipeline's file on this machine that differs in `.yaml` and `.yml` alone, if any."""
+    other = {".yaml": ".yml", ".yml": ".yaml"}.get(PurePath(file.name).suffix)
+    if other is None or not isinstance(file, Path):
+        return ""
+    twin = file.with_suffix(other)
+    try:
+        is_pipeline = twin.is_file() and re.search(r"^gpuetl:", twin.read_text(encoding="utf-8"), re.MULTILINE)
+    except (OSError, UnicodeDecodeError):
+        return ""
+    return twin.name if is_pipeline else ""
 
 
 def read_start(path: FilePath, most: int) -> bytes:

@@ -170,3 +170,13 @@ def with_profile(spec: PipelineSpec, name: str) -> PipelineSpec:
 def no_environment() -> Mapping[str, str]:
     """Return the process's environment."""
     return os.environ
+
+
+def profiled(spec: PipelineSpec, name: str | None, problems: Problems) -> PipelineSpec:
+    """Return a pipeline with a profile applied, if one is chosen; one that may be unreadable is no second mistake."""
+    try:
+        chosen = chosen_profile(name, spec)
+    except InvalidPipeline:
+        problems.check()
+        raise
+    return with_profile(spec, chosen) if chosen else spec

@@ -105,10 +105,14 @@ def node_of(value: object) -> Located | None:
 
 @dataclass(frozen=True)
 class Formula:
-    """A written expression and the node of its text."""
+    """A written expression and the node of its text.
+
+    `string` is a string from Python that stands without `lit`: a constant, which was perhaps meant as a column.
+    """
 
     syntax: Syntax
     node: Located | None = dataclasses.field(default=None, compare=False, repr=False)
+    string: str | None = dataclasses.field(default=None, compare=False, repr=False)
 
     @cached_property
     def parts(self) -> tuple[Syntax, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from contextlib import suppress
 from errno import EXDEV
@@ -35,9 +34,6 @@ class StateFiles(Protocol):
 
     def write(self, name: str, content: bytes) -> None:
         """Write a file in one step for its readers; one that is there is replaced."""
-
-    def create(self, name: str, content: bytes) -> bool:
-        """Write a file if there is none of that name; return whether it was written."""
 
     def take(self, name: str, file: Path) -> None:
         """Move a local file to a name, in one step for its readers; one that is there is replaced."""
@@ -92,17 +88,6 @@ class LocalFiles:
         path, new = self._written(name, content)
         new.replace(path)
         sync(path.parent)
-
-    def create(self, name: str, content: bytes) -> bool:
-        """Write a file if there is none of that name; return whether it was written."""
-        path, new = self._written(name, content)
-        try:
-            os.link(new, path)
-        except FileExistsError:
-            return False
-        finally:
-            new.unlink(missing_ok=True)
-        return True
 
     def take(self, name: str, file: Path) -> None:
         """Rename a file; from another file system it is copied."""
@@ -173,10 +158,6 @@ class ObjectFiles:
     def write(self, name: str, content: bytes) -> None:
         """Write an object."""
         self._bucket.put(self._key(name), content)
-
-    def create(self, name: str, content: bytes) -> bool:
-        """Write an object if there is none of that name; return whether it was written."""
-        return self._bucket.create(self._key(name), content)
 
     def take(self, name: str, file: Path) -> None:
         """Upload a file, and remove it here."""

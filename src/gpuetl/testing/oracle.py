@@ -42,7 +42,7 @@ def assert_same(
     unwritten = without_sinks(pipeline, params)
     kept = tuple(unwritten.plan(params).last_stages() if keep is None else keep)
     expected = answers(unwritten, ORACLE, params, kept, RunOptions(optimize=False))
-    compared: list[RunOptions] = []
+    compared = [RunOptions(optimize=False)] if engine == ORACLE else []
     for layout, options in partitions.items():
         as_written = replace(options, optimize=False, skip_passes=())  # it leaves out all passes
         for optimized, way in ((True, replace(options, optimize=True)), (False, as_written)):

@@ -204,8 +204,13 @@ def is_binary(dtype: DataType) -> bool:
 
 
 def can_be_key(dtype: DataType) -> bool:
-    """Return whether values of `dtype` are compared, and so can group, join, sort and be distinct."""
+    """Return whether engines compare values of `dtype`: flat ones, but those that only pass."""
     return dtype.id in _PLAIN or not (is_nested(dtype) or is_opaque(dtype))
+
+
+def can_compare(dtype: DataType) -> bool:
+    """Return whether values of `dtype` are compared, nested ones by their parts: they can group, join and sort."""
+    return all(map(can_compare, children_of(dtype))) if is_nested(dtype) else can_be_key(dtype)
 
 
 def value_kinds(dtype: DataType) -> str:

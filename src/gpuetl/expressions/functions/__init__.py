@@ -27,6 +27,7 @@ from gpuetl.expressions.functions import (
     maps,
     mathematics,
     moments,
+    ordering,
     paths,
     regex,
     sketches,
@@ -194,6 +195,7 @@ INTERNAL = {
     **sketches.INTERNAL,
     **json.INTERNAL,
     **text_formats.INTERNAL,
+    **ordering.INTERNAL,
 }
 """Functions that users cannot call, by name."""
 ENTRIES.update({(entry.kind, name): entry for name, entry in INTERNAL.items()})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TypeGuard
 
@@ -14,13 +15,28 @@ from gpuetl.expressions.functions.function import (
     Typing,
     anything,
     fixed,
+    table_entry,
     takes_one,
 )
+from gpuetl.expressions.functions.ordering import is_present, order_text
 from gpuetl.expressions.ir import Call, Expr, Literal
 from gpuetl.expressions.syntax import SORT_KEY
 from gpuetl.messages import coded
-from gpuetl.types.data_types import BOOL, DURATION, FLOAT64, INT64, NULL, is_floating, is_integer, is_number, type_name
+from gpuetl.types.data_types import (
+    BOOL,
+    DURATION,
+    FLOAT64,
+    INT64,
+    NULL,
+    can_compare,
+    is_floating,
+    is_integer,
+    is_number,
+    type_name,
+    value_kinds,
+)
 from gpuetl.types.decimal_types import integer_decimal, is_decimal, total_type
+from gpuetl.types.nested_types import is_nested
 
 Aggregate = partial(Function, kind="aggregate", nulls="own")
 
@@ -65,6 +81,21 @@ def quantile_type(args: Sequence[Expr]) -> Typing:
     return typing
 
 
+def compared(args: Sequence[Expr]) -> Typing:
+    """Any type that is compared, kept, nested or not; and what else there is."""
+    for arg in args:
+        if not can_compare(arg.dtype):
+            raise TypeMismatch(
+                coded("GE1115", f"does not take {value_kinds(arg.dtype)}"), "Such values are only passed on."
+            )
+    return [arg.dtype for arg in args], args[0].dtype
+
+
+def counted(args: Sequence[Expr]) -> Typing:
+    """Any types that are compared."""
+    return compared(args)[0], INT64
+
+
 def selected_type(args: Sequence[Expr]) -> Typing:
     """Any type, kept; a boolean, and a condition."""
     fixed(BOOL, BOOL, returns=BOOL)(args[1:])
@@ -88,6 +119,28 @@ def split_order(call: Call) -> tuple[tuple[Expr, ...], tuple[Call, ...]]:
     return call.args[: len(call.args) - len(keys)], keys
 
 
+def of_texts(call: Call) -> Call:
+    """Return a count of distinct values in which nested ones are the texts by which they are compared."""
+    return replace(call, args=tuple(order_text(x) if is_nested(x.dtype) else x for x in call.args))
+
+
+def as_edge(call: Call) -> Call:
+    """Return an extreme of nested values as the first one in their order; rows are picked by texts of nested values."""
+    x, *given = call.args
+    keys = [order_text(key) if is_nested(key.dtype) else key for key in given]
+    if not is_nested(x.dtype):
+        return replace(call, args=(x, *keys))
+    greatest, only = "max" in call.function.name, is_present(keys[0] if keys else x)
+    order = [sort_key(key, greatest) for key in keys]
+    order.append(sort_key(order_text(x), greatest and not keys))
+    return Call(table_entry("aggregate", "first"), (x, Literal(False, BOOL), only, *order), call.dtype)
+
+
+def sort_key(x: Expr, descending: bool) -> Call:
+    """Return a key of a call's own order, nulls last."""
+    return Call(SORT_KEY_FUNCTION, (x, Literal(descending, BOOL), Literal(False, BOOL)), x.dtype)
+
+
 def edge_arguments(call: Call) -> tuple[Expr, bool, Expr]:
     """Return the x of `first` or `last`, whether its nulls are ignored, and the condition `only`."""
     x, *options = split_order(call)[0]
@@ -98,15 +151,15 @@ def edge_arguments(call: Call) -> tuple[Expr, bool, Expr]:
 FUNCTIONS = (
     Aggregate("count_rows", "", fixed(returns=INT64), "`count(*)`: the number of rows.", "count(*)", 4),
     Aggregate("count", "x", anything(INT64), "The number of values that are not null; NaN counts.", "count(x)", 3, nested=True),
-    Aggregate("count_distinct", "x more*", anything(INT64),
+    Aggregate("count_distinct", "x more*", counted,
               "`count(DISTINCT x)`: distinct values that are not null; NaN is one value.  Of several columns, "
               "`count(DISTINCT a, b)`: distinct rows without a null.",
-              "count(DISTINCT x)", 2),
+              "count(DISTINCT x)", 2, nested=True, rewrite=of_texts),
     Aggregate("sum", "x", total_type_of, "The sum: int64, float64 or decimal; overflow is an error.", "sum(x)", 4, can_fail=True),
     Aggregate("mean", "x", mean_type,
               "The mean in float64; of integers and decimals the float64 nearest to the exact mean, of durations a duration.", "mean(x)", 4 / 3),
-    Aggregate("min", "x", anything(), "The least value; NaN only if all are.", "min(x)", 1),
-    Aggregate("max", "x", anything(), "The greatest value; NaN if any is.", "max(x)", 2),
+    Aggregate("min", "x", compared, "The least value; NaN only if all are.", "min(x)", 1, nested=True, rewrite=as_edge),
+    Aggregate("max", "x", compared, "The greatest value; NaN if any is.", "max(x)", 2, nested=True, rewrite=as_edge),
     Aggregate("var", "x", in_float64, "The sample variance (ddof 1); null of fewer than 2 values.", "var(x)", 1 / 3),
     Aggregate("std", "x", in_float64, "The sample standard deviation (ddof 1); null of fewer than 2 values.", "std(x)",
               (1 / 3) ** 0.5),
@@ -128,17 +181,17 @@ FUNCTIONS = (
     Aggregate("mode", "x", anything(), "The most frequent value, the least of those that tie.", "mode(x)", 1),
     Aggregate("first", "x ignore_nulls?! only?", selected_type,
               "x of the group's first row in the order of order_by; of the rows where `only` is true, which FILTER sets; nulls "
-              "are kept unless `ignore_nulls`.", "first(x)", 1),
+              "are kept unless `ignore_nulls`.", "first(x)", 1, nested=True),
     Aggregate("last", "x ignore_nulls?! only?", selected_type, "x of the group's last row, as in first.",
-              "last(x, ignore_nulls => true)", 2),
+              "last(x, ignore_nulls => true)", 2, nested=True),
     Aggregate("min_by", "x y", anything(), "x of the row where y is least; rows where x or y is null are skipped; of rows that tie, the "
-              "least x.", "min_by(x, -x)", 2, definition="arg_min_null(x, CASE WHEN x IS NOT NULL THEN y END)"),
+              "least x.", "min_by(x, -x)", 2, nested=True, definition="arg_min_null(x, CASE WHEN x IS NOT NULL THEN y END)"),
     Aggregate("max_by", "x y", anything(), "x of the row where y is greatest; rows where x or y is null are skipped; of rows that tie, "
-              "the least x.", "max_by(x, -x)", 1, definition="arg_max_null(x, CASE WHEN x IS NOT NULL THEN y END)"),
-    Aggregate("arg_min_null", "x y", anything(), "x, null or not, of the row where y is least; of rows that tie, the least x, null last.",
-              "arg_min_null(x, coalesce(-x, -5)) IS NULL", True),
-    Aggregate("arg_max_null", "x y", anything(), "x, null or not, of the row where y is greatest; of rows that tie, the least x, null last.",
-              "arg_max_null(x, coalesce(x, 5)) IS NULL", True),
+              "the least x.", "max_by(x, -x)", 1, nested=True, definition="arg_max_null(x, CASE WHEN x IS NOT NULL THEN y END)"),
+    Aggregate("arg_min_null", "x y", compared, "x, null or not, of the row where y is least; of rows that tie, the least x, null last.",
+              "arg_min_null(x, coalesce(-x, -5)) IS NULL", True, nested=True, rewrite=as_edge),
+    Aggregate("arg_max_null", "x y", compared, "x, null or not, of the row where y is greatest; of rows that tie, the least x, null last.",
+              "arg_max_null(x, coalesce(x, 5)) IS NULL", True, nested=True, rewrite=as_edge),
     Aggregate("count_if", "condition", fixed(BOOL, returns=INT64), "The number of rows where the condition is true.",
               "count_if(x = 1)", 2),
     Aggregate("any", "x", fixed(BOOL, returns=BOOL), "Whether any value is true.", "any(x > 1)", True),

@@ -1,7 +1,7 @@
 """Calendar: parts of dates and timestamps.  Parts of a zoned timestamp are those of its zone's clock.
 
-Years are proleptic Gregorian ones, the year before 1 is 0; weeks are ISO 8601's: they begin on Monday, and week 1 has the
-year's first Thursday.  `extract(part FROM x)` takes year, quarter, month, week, day, hour, minute, second, millisecond,
+Years are those of the proleptic Gregorian calendar, and the year before 1 is 0.  Weeks are those of ISO 8601: they begin on
+Monday, and week 1 has the first Thursday of the year.  `extract(part FROM x)` takes year, quarter, month, week, day, hour, minute, second, millisecond,
 microsecond, dow, doy, isodow, isoyear, epoch, decade, century, millennium, era, julian and yearweek; `date_part('year', x)` is the same.
 """
 

@@ -1,14 +1,20 @@
 """Formats: dates and times as text.
 
-A format is a constant of literal text and specifiers, each of one fixed width or name: %Y year (4 digits), %m month, %d day,
-%H hour, %M minute, %S second (2 digits each), %f microsecond (6), %j day of the year (3), %y year of 1969 to 2068 (2), %I hour
-of 12 and %p AM or PM, %b %B month's name (Jan, January), %a %A day's name (Mon, Monday), %G ISO year (4), %V ISO week (2),
-%u ISO day (1, Monday is 1), %w day (1, Sunday is 0), %z offset of a zoned timestamp (+0200), %% a percent sign.
+A format is a constant: literal text and specifiers.  Each specifier stands for a fixed number of digits, or for a name:
 
-CAST reads and writes ISO forms.  `CAST(text AS date)` takes `2013-03-09`; as a timestamp it also takes, after a space or `T`,
-hours, minutes, seconds and 1 to 6 digits of a fraction, each with what precedes it (`2013-03-09T17:05:30.25`); as a zoned timestamp
-it needs a time and, at the end, `Z`, `+02`, `+0200` or `+02:00`.  Text of a timestamp is `2013-03-09 17:05:30.250000`, of a zoned
-one its zone's clock and offset: `2013-03-09 18:05:30.250000+0100`, or `Z` where the zone is UTC.
+- `%Y` year (4 digits), `%y` year of 1969 to 2068 (2), `%m` month, `%d` day (2 each), `%j` day of the year (3)
+- `%H` hour, `%M` minute, `%S` second (2 each), `%f` microsecond (6), `%I` hour of 12 (2) with `%p` AM or PM
+- `%b` and `%B` name of the month (Jan, January), `%a` and `%A` name of the day (Mon, Monday)
+- `%G` ISO year (4), `%V` ISO week (2), `%u` ISO day (1, Monday is 1), `%w` day (1, Sunday is 0)
+- `%z` offset of a zoned timestamp (+0200), `%%` a percent sign
+
+CAST reads and writes ISO forms:
+
+- A date is `2013-03-09`.
+- A timestamp may have a time after a space or `T`: `2013-03-09T17:05:30.25`.  Minutes, seconds and 1 to 6 digits of a fraction
+  can be left out.  CAST writes `2013-03-09 17:05:30.250000`.
+- A zoned timestamp needs a time, and `Z`, `+02`, `+0200` or `+02:00` at the end.  CAST writes the clock of the zone with its
+  offset: `2013-03-09 18:05:30.250000+0100`, or `Z` in UTC.
 """
 
 from __future__ import annotations

@@ -1,10 +1,14 @@
 """Hashes: the same on every engine, in every process, for every partition.  `hash` and `bucket` are for samples and shards,
 md5 and sha256 for identifiers.
 
-`hash` is XXH64: of x with seed 0, then of each further argument with the hash so far as its seed; its 64 bits are read as
-int64.  What is hashed are the 8 little-endian bytes of an integer, truth value, date (days), timestamp or duration
-(microseconds) as int64, of a uint64 as it is, of a float as float64 with one zero and one NaN (0x7FF8000000000000); the 16 bytes of a
-decimal's unscaled int128; a text's UTF-8, and binary's bytes; for null the byte 0xFF.  So equal integers of any width have equal hashes.
+`hash` is XXH64, read as int64.  The first argument has seed 0.  Each further argument has the hash so far as its seed.  It
+hashes these bytes:
+
+- integers, booleans, dates (days), timestamps and durations (microseconds): 8 bytes of an int64, little-endian; a uint64 has its
+  own 8 bytes.  So equal integers of any width have equal hashes.
+- floats: 8 bytes of a float64, with one zero and one NaN (0x7FF8000000000000)
+- decimals: 16 bytes of the unscaled int128
+- texts: their UTF-8; binary: its bytes; null: the byte 0xFF
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 `[1, 2, x]` makes a list.  `x[1]` is the first element, as in SQL, and `x[2:3]` the second and the third; `list_get` counts
 from 0.
 
-Lists are read, passed on, united and written, but not compared: an explode step gives each element a row.
+Lists are read, passed on, united, compared and written.  An explode step gives each element a row.
 """
 
 from __future__ import annotations

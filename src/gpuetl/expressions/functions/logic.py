@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing, anything, fixed
-from gpuetl.expressions.functions.meeting import comparable, compared, meet, mixed
+from gpuetl.expressions.functions.meeting import meet, mixed
+from gpuetl.expressions.functions.nested_comparison import compared_anyhow, null_unless_equal, of_parts
 from gpuetl.expressions.ir import Expr
 from gpuetl.messages import coded
 from gpuetl.types.data_types import BOOL, NULL, STRING, type_name
@@ -27,29 +29,25 @@ def branches(args: Sequence[Expr]) -> Typing:
     return [*[BOOL, dtype] * pairs, *[dtype] * (len(args) % 2)], dtype
 
 
-def null_unless_equal(args: Sequence[Expr]) -> Typing:
-    """Two values that can be compared; the result has the first one's type."""
-    types = comparable(args)
-    return types, types[0]
-
-
 def bins(args: Sequence[Expr]) -> Typing:
     """What is compared, a list of breaks and one of labels: a CASE takes its place before it is typed."""
     return [arg.dtype for arg in args], STRING
 
 
+Comparison = partial(Function, nested=True, rewrite=of_parts)
+
 FUNCTIONS = (
-    Function("equal", "x y", compared, "`x = y`.", "1 = 1", True),
-    Function("not_equal", "x y", compared, "`x <> y`.", "1 <> 1", False),
-    Function("less", "x y", compared, "`x < y`.", "1 < 2", True),
-    Function("less_equal", "x y", compared, "`x <= y`.", "2 <= 1", False),
-    Function("greater", "x y", compared, "`x > y`.", "2 > 1", True),
-    Function("greater_equal", "x y", compared, "`x >= y`.", "1 >= 2", False),
-    Function("is_distinct", "x y", compared, "`x IS DISTINCT FROM y`: `<>` where null is a value; never null.",
+    Comparison("equal", "x y", compared_anyhow, "`x = y`.", "1 = 1", True),
+    Comparison("not_equal", "x y", compared_anyhow, "`x <> y`.", "1 <> 1", False),
+    Comparison("less", "x y", compared_anyhow, "`x < y`.", "1 < 2", True),
+    Comparison("less_equal", "x y", compared_anyhow, "`x <= y`.", "2 <= 1", False),
+    Comparison("greater", "x y", compared_anyhow, "`x > y`.", "2 > 1", True),
+    Comparison("greater_equal", "x y", compared_anyhow, "`x >= y`.", "1 >= 2", False),
+    Comparison("is_distinct", "x y", compared_anyhow, "`x IS DISTINCT FROM y`: `<>` where null is a value; never null.",
              "1 IS DISTINCT FROM NULL", True, nulls="own"),
-    Function("is_not_distinct", "x y", compared, "`x IS NOT DISTINCT FROM y`: `=` where null is a value; never null.",
+    Comparison("is_not_distinct", "x y", compared_anyhow, "`x IS NOT DISTINCT FROM y`: `=` where null is a value; never null.",
              "NULL IS NOT DISTINCT FROM NULL", True, nulls="own"),
-    Function("in", "x value more*", compared, "`x IN (…)`: null if x is null, or if it is not found and a value is null.",
+    Comparison("in", "x value more*", compared_anyhow, "`x IN (…)`: null if x is null, or if it is not found and a value is null.",
              "2 IN (1, 2)", True, nulls="own"),
     Function("and", "x y more*", connected, "Kleene AND: false and null is false.  Both sides are computed for every "
              "row: an error in one is not hidden by the other.  To guard a cast, write `CASE` or `TRY_CAST`.",
@@ -70,7 +68,7 @@ FUNCTIONS = (
              "cut(12, [0, 10], ['low', 'middle', 'high'])", "high", definition="CASE WHEN x <= 0 THEN '' END"),
     Function("coalesce", "x more*", mixed, "The first value that is not null; what can fail is computed only for rows "
              "that are still null.", "coalesce(NULL, 2, 3)", 2, nulls="own", nested=True),
-    Function("nullif", "x y", null_unless_equal, "Null where x equals y, else x.", "nullif(1, 1)", None, nulls="own"),
+    Comparison("nullif", "x y", null_unless_equal, "Null where x equals y, else x.", "nullif(1, 1)", None, nulls="own"),
     Function("greatest", "x more*", mixed, "The greatest value that is not null; NaN is the greatest.",
              "greatest(1, NULL, 3)", 3, nulls="own"),
     Function("least", "x more*", mixed, "The least value that is not null; NaN is the greatest.",

@@ -1,6 +1,6 @@
 """Maps: a column of type `map<K, V>` holds keys with values, in the order in which they were written.
 
-`MAP {'a': 1}` makes a map, and `m['key']` is a value.  Maps are read, passed on, united and written, not compared.
+`MAP {'a': 1}` makes a map, and `m['key']` is a value.  Maps are read, passed on, united, compared and written.
 `list_length` counts the entries.
 """
 

@@ -45,7 +45,7 @@ SLOPE = f"covar_pop(y, x) / var_pop({OF_X})"
 
 FUNCTIONS = (
     Aggregate("any_value", "x", anything(), "One of the values that are not null: always the least, so that every run gives the same.",
-              "any_value(x)", 1, definition="min(x)"),
+              "any_value(x)", 1, nested=True, definition="min(x)"),
     Aggregate("product", "x", in_float64, "The product in float64.", "product(x)", 2.0),
     Aggregate("bitwise_and", "x", integers_or_booleans, "The bits that are set in all integers; `bit_and(x)` in SQL.", "bitwise_and(x)", 0),
     Aggregate("bitwise_or", "x", integers_or_booleans, "The bits that are set in any integer; `bit_or(x)` in SQL.", "bitwise_or(x)", 3),

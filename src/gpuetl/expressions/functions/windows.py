@@ -272,10 +272,11 @@ FUNCTIONS = (
             "x of the frame's row with number n, from 1, null where there is none; nulls and `only` as in rolling_first.",
             "rolling_nth_value(x, 2, rows => [-1, 1])", [2, 2, None, 4]),
     Window("ewm_mean", "x half_life?! span?! alpha?! com?! adjust?! ignore_nulls?! min_periods?!", ewm_type,
-           "y = (1 - a)·y' + a·x; the first y is x.  With one of half_life: a = 1 - 2^(-d / half_life), d since the last value, in "
-           "seconds where order_by is a timestamp, else rows; span: a = 2 / (span + 1) a row; alpha: a itself a row; com: a = 1 / (com + 1) "
-           "a row.  `adjust` divides the decayed sum of values by that of their weights, as pandas and Polars do unless told "
-           "otherwise; with it, `ignore_nulls => false` counts rows of nulls.  Null before `min_periods` values.",
+           "The exponentially weighted mean: y = (1 - a)·y' + a·x, and the first y is x.  Give one of four: `alpha` is a, `span` "
+           "sets a = 2 / (span + 1), `com` sets a = 1 / (com + 1), and `half_life` sets a = 1 - 2^(-d / half_life).  d is the distance "
+           "from the last value, in seconds if order_by is a timestamp, else in rows.  `adjust` divides the decayed sum of the values by "
+           "the sum of their weights, as pandas and Polars do by default.  With `adjust`, `ignore_nulls => false` counts rows of nulls.  "
+           "Null before `min_periods` values.",
            "ewm_mean(x, half_life => interval '1 hour')", [1.0, 1.5, None, 3.375], rewrite=plain_mean),
     Window("ewm_var", "x half_life?! span?! alpha?! com?! adjust?! ignore_nulls?! min_periods?! bias?!", ewm_moment_type,
            "The variance of the values so far, weighted as in ewm_mean, with its options.  It is unbiased, as that of a sample; "

@@ -86,8 +86,14 @@ Expressions take nested values apart:
 """
 TYPES_END = """\
 The steps [unnest](#unnest) and [select](#select) make columns of a struct's fields. [explode](#explode) makes rows of
-a list's elements, or of a map's entries. Structs, lists and maps cannot be compared, so they cannot be keys
-([GE1115](errors/GE1115.md)). Most functions take only their parts.
+a list's elements, or of a map's entries. Most functions take only the parts of nested values
+([GE1115](errors/GE1115.md)).
+
+Lists, structs and maps are compared as in DuckDB: element by element, or field by field. Where one list begins another, the
+shorter one is less. Inside of them null equals null and is the greatest value, and NaN equals NaN. A map is compared as the
+list of its entries. So `l = [1, NULL]` and `s IN ({'a': 1}, {'a': 2})` are conditions, and nested columns are keys of
+`aggregate`, `distinct`, `join`, `sort`, `window`, `intersect` and `except`. `min`, `max`, `first`, `last`, `min_by`, `max_by` and
+`count(DISTINCT s)` take them, too.
 """
 NESTED = Example(
     """\

@@ -74,7 +74,7 @@ class Aggregate(Step):
         """Project the arguments, aggregate, project the expressions over aggregates."""
         schema = source.schema
         keys, masks = keys_of_groups(context, self.by, schema), Masks()
-        order, in_order = order_of(context, self.order_by, schema)
+        order, in_order = order_of(context, self.order_by, schema, nested=True)
         outputs = {str(name): self.output(context, name, schema, keys, masks) for name in self.columns}
         kept = {} if self.having is None else {HAVING: self.condition(context, schema, keys, outputs, masks)}
         self.check_order(context, {**outputs, **kept})

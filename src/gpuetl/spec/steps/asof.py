@@ -18,22 +18,21 @@ import pyarrow as pa
 
 from gpuetl.errors import Problems
 from gpuetl.expressions.expression import Expression
-from gpuetl.expressions.interval_text import UnknownUnit, interval_of
 from gpuetl.expressions.ir import Expr
 from gpuetl.expressions.operands import OrderBy
-from gpuetl.expressions.syntax import Constant
-from gpuetl.expressions.unparse import constant_text
 from gpuetl.messages import coded
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.nodes.asof_join import AsofHow, Direction
 from gpuetl.records import dataclass
+from gpuetl.spec.distances import read_distance, write_distance
 from gpuetl.spec.document import Node as TextNode
 from gpuetl.spec.fields import Field, key, keys_of, read_keys, write_keys
-from gpuetl.spec.forms import BOOLEAN, NAME, ORDER, choice, read_formula, read_name
+from gpuetl.spec.forms import BOOLEAN, NAME, ORDER, choice, read_name
 from gpuetl.spec.steps.order import order_of
 from gpuetl.spec.steps.step import Context
 from gpuetl.spec.values import BadValue, BadValues, KeyPlace, Order, node_of
+from gpuetl.types.calendar_intervals import CalendarInterval
 from gpuetl.types.data_types import DATE, UNKNOWN, DataType, common_type, is_floating, is_integer, type_name
 from gpuetl.types.decimal_types import MAX_DIGITS, is_decimal
 from gpuetl.types.schema import Schema
@@ -62,46 +61,16 @@ class AsofKeys(TypedDict, total=False):
 
 def read_tolerance(node: TextNode) -> Tolerance:
     """Read an interval, such as `5 seconds` or `interval '5 seconds'`, or a number, with all of its digits."""
-    found = tolerance_value(node)
-    if found is None:
-        shown = f"'{node.value}'" if isinstance(node.value, str) else node.kind
-        message = coded("GE1008", f"takes an interval or a number, got {shown}")
-        raise BadValue(message, node, "Write 5 seconds for times, 1 day for dates, or a number for numbers.")
+    hint = "Write 5 seconds for times, 1 day for dates, or a number for numbers."
+    found = read_distance(node, hint, months=False)
+    assert not isinstance(found, CalendarInterval)
     if (found.total_seconds() if isinstance(found, timedelta) else found) < 0:
         raise BadValue(coded("GE1008", "must not be negative"), node, "The tolerance is a distance: 0 or more.")
     return found
 
 
-def tolerance_value(node: TextNode) -> Tolerance | None:
-    """Return the interval or the finite number that a node has."""
-    value = node.value
-    if isinstance(value, str):
-        try:
-            return interval_of(value)
-        except UnknownUnit as error:
-            raise BadValue(coded("GE1112", f"interval unit '{error}' is not supported"), node, error.hint) from None
-        except ValueError:
-            syntax = read_formula(node).syntax
-            value = syntax.value if isinstance(syntax, Constant) else None
-            value = getattr(value, "exact", value)
-    if isinstance(value, bool) or not isinstance(value, timedelta | int | float | Decimal):
-        return None
-    if isinstance(value, float):
-        value = Decimal(node.written or repr(value))
-    return value if not isinstance(value, Decimal) or value.is_finite() else None
-
-
-def write_tolerance(value: Tolerance) -> Any:
-    """Write an interval as SQL, an integer as it is, and another number with all of its digits."""
-    if isinstance(value, timedelta):
-        return constant_text(value).replace("INTERVAL", "interval")
-    if isinstance(value, int) or Decimal(repr(float(value))) != value:
-        return value if isinstance(value, int) else f"{value:f}"
-    return float(value)
-
-
 TOLERANCE: Field[Tolerance | None] = Field(
-    "an interval or a number", read_tolerance, write_tolerance, schema={"type": ["string", "number"]}  # type: ignore[arg-type]
+    "an interval or a number", read_tolerance, write_distance, schema={"type": ["string", "number"]}  # type: ignore[arg-type]
 )  # fmt: skip
 
 
@@ -322,6 +291,6 @@ def report_tolerance(context: Context, asof: AsofSpec, dtype: DataType) -> None:
     days = " of whole days" if dtype == DATE else ""
     kind = f"an interval{days}, such as {'1 day' if dtype == DATE else '5 seconds'}"
     wanted = kind if pa.types.is_temporal(dtype) else "a number"
-    shown = write_tolerance(asof.tolerance) if asof.tolerance is not None else ""
+    shown = write_distance(asof.tolerance) if asof.tolerance is not None else ""
     message = coded("GE1802", f"asof: tolerance {shown} does not suit '{asof.left}', which is {type_name(dtype)}")
     context.problem(message, f"Write {wanted}.", asof.left)

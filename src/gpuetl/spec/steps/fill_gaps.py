@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from decimal import Decimal
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from gpuetl.expressions.build import col, when
 from gpuetl.expressions.functions import FUNCTIONS
-from gpuetl.expressions.interval_text import UnknownUnit, calendar_interval_of
 from gpuetl.expressions.ir import Call, Column, Expr, Literal
 from gpuetl.expressions.resolve import formula
-from gpuetl.expressions.syntax import Constant
-from gpuetl.expressions.unparse import constant_text
 from gpuetl.messages import coded
 from gpuetl.plan import nodes
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.records import dataclass
+from gpuetl.spec.distances import read_distance, write_distance
 from gpuetl.spec.document import Node as TextNode
 from gpuetl.spec.fields import Field, key
-from gpuetl.spec.forms import EXPRESSION, NAME, NAMES, read_formula
+from gpuetl.spec.forms import EXPRESSION, NAME, NAMES
 from gpuetl.spec.steps.step import Context, Step, Unknown
 from gpuetl.spec.steps.time_grid import Every, NoGrid, TimeGrid, bound, time_grid
 from gpuetl.spec.values import BadValue, Formula
@@ -32,10 +29,7 @@ EVERY_HINT = "Write 15 minutes, 1 day or 1 month for times, or a number for numb
 
 def read_every(node: TextNode) -> Every:
     """Read an interval, such as `15 minutes` or `interval '1 month'`, or a number, with all of its digits."""
-    found = every_value(node)
-    if found is None:
-        shown = f"'{node.value}'" if isinstance(node.value, str) else node.kind
-        raise BadValue(coded("GE1008", f"takes an interval or a number, got {shown}"), node, EVERY_HINT)
+    found = read_distance(node, EVERY_HINT, months=True)
     if isinstance(found, CalendarInterval):
         if not (found.is_of_months and found.months > 0):
             raise BadValue(coded("GE1008", f"takes months or a fixed length, got '{found}'"), node, EVERY_HINT)
@@ -44,36 +38,8 @@ def read_every(node: TextNode) -> Every:
     return found
 
 
-def every_value(node: TextNode) -> Every | None:
-    """Return the interval or the finite number that a node has."""
-    value = node.value
-    if isinstance(value, str):
-        try:
-            return calendar_interval_of(value)
-        except UnknownUnit as error:
-            raise BadValue(coded("GE1112", f"interval unit '{error}' is not supported"), node, error.hint) from None
-        except ValueError:
-            syntax = read_formula(node).syntax
-            value = syntax.value if isinstance(syntax, Constant) else None
-            value = getattr(value, "exact", value)
-    if isinstance(value, bool) or not isinstance(value, timedelta | CalendarInterval | int | float | Decimal):
-        return None
-    if isinstance(value, float):
-        value = Decimal(node.written or repr(value))
-    return value if not isinstance(value, Decimal) or value.is_finite() else None
-
-
-def write_every(value: Every) -> Any:
-    """Write an interval as SQL, an integer as it is, and another number with all of its digits."""
-    if isinstance(value, timedelta | CalendarInterval):
-        return constant_text(value).replace("INTERVAL", "interval")
-    if isinstance(value, int) or Decimal(repr(float(value))) != value:
-        return value if isinstance(value, int) else f"{value:f}"
-    return float(value)
-
-
 EVERY: Field[Every] = Field(
-    "an interval or a number", read_every, write_every, schema={"type": ["string", "number"]}
+    "an interval or a number", read_every, write_distance, schema={"type": ["string", "number"]}
 )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from gpuetl.records import dataclass
 from gpuetl.spec.group_forms import is_plain
 from gpuetl.spec.steps.step import Context, key_hint
 from gpuetl.spec.values import Formula, PartPlace
-from gpuetl.types.data_types import INT64, UNKNOWN, can_be_key, type_name, value_kinds
+from gpuetl.types.data_types import INT64, UNKNOWN, can_compare, type_name, value_kinds
 from gpuetl.types.schema import Schema, free_name
 
 Masks = dict[str, tuple[str, ...]]
@@ -60,7 +60,7 @@ def keys_of_groups(context: Context, by: Mapping[str, Formula], schema: Schema) 
             exprs[str(name)], columns[str(name)] = Column(str(name), schema[name]), str(name)
             continue
         expr = context.expression(formula, schema)
-        if expr.dtype != UNKNOWN and not can_be_key(expr.dtype):
+        if expr.dtype != UNKNOWN and not can_compare(expr.dtype):
             why = f"'{name}' is {type_name(expr.dtype)}, and {value_kinds(expr.dtype)} cannot be compared"
             context.problem(coded("GE1115", why), key_hint(name, expr.dtype), formula)
         column = free_name(f"{name}:key", schema, computed) if name in schema else str(name)
@@ -74,7 +74,7 @@ def known_column(context: Context, name: str, schema: Schema) -> bool:
         hint = f"To group by an expression, name it: {{key: {name}}}."
         context.problem(coded("GE1003", f"unknown column '{name}'"), hint, name)
         return False
-    return bool(context.keys([name], schema))
+    return bool(context.keys([name], schema, nested=True))
 
 
 def is_expression(text: str, schema: Schema) -> bool:

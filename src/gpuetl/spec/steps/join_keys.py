@@ -16,7 +16,7 @@ from gpuetl.spec.document import Node as TextNode
 from gpuetl.spec.forms import read_formula, read_mapping, read_name, read_names, write_formula
 from gpuetl.spec.steps.step import Context
 from gpuetl.spec.values import BadValue, Formula, Text
-from gpuetl.types.data_types import UNKNOWN, DataType, can_be_key, common_type, is_integer, type_name
+from gpuetl.types.data_types import UNKNOWN, DataType, can_compare, common_type, is_integer, type_name
 from gpuetl.types.decimal_types import is_decimal
 from gpuetl.types.schema import Schema
 
@@ -131,7 +131,7 @@ def side_value(context: Context, key: str, side: Node) -> Expr:
     """Return the typed expression of a key over the columns of its side."""
     assert isinstance(key, KeyText)
     value = context.expression(key.formula, side.schema)
-    if value.dtype != UNKNOWN and not can_be_key(value.dtype):
+    if value.dtype != UNKNOWN and not can_compare(value.dtype):
         message = coded("GE1115", f"{key} is {type_name(value.dtype)}, which cannot be compared")
         context.problem(message, "Take a part of it.", key)
     return value

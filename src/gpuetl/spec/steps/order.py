@@ -13,17 +13,23 @@ from gpuetl.plan import nodes
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.spec.steps.step import Context, key_hint
 from gpuetl.spec.values import Formula, Order, Text, is_identifier
-from gpuetl.types.data_types import UNKNOWN, can_be_key, type_name, value_kinds
+from gpuetl.types.data_types import UNKNOWN, can_be_key, can_compare, type_name, value_kinds
 from gpuetl.types.schema import Schema, free_name
 
 
 def order_of(
-    context: Context, order: Sequence[Order], schema: Schema, of: str = "", taken: Container[str] = ()
+    context: Context,
+    order: Sequence[Order],
+    schema: Schema,
+    of: str = "",
+    taken: Container[str] = (),
+    nested: bool = False,
 ) -> tuple[tuple[SortKey, ...], dict[str, Expr]]:
     """Return the plan's sort keys, and the expressions among them by the columns that are to hold their values.
 
     A key that is a column by its whole text is that column.  Unknown columns, constants and lists are problems; those
     of another side of a join are told with its name, `of`.  New columns get names that are not in `taken`.
+    With `nested`, lists, structs and maps are keys, too (plan/nested_keys.py).
     """
     keys: list[SortKey] = []
     computed: dict[str, Expr] = {}
@@ -38,9 +44,9 @@ def order_of(
         if syntax is None and item.column not in schema and bare in schema:
             context.problem(coded("GE1003", f"unknown column '{item.column}'"), f"Write '{bare} desc'.", item)
         elif syntax is None or isinstance(syntax, Name):
-            if context.keys([Text(name, item.node)], schema, of):
+            if context.keys([Text(name, item.node)], schema, of, nested=nested):
                 keys.append(SortKey(name, item.descending, item.nulls_first))
-        elif (expr := _typed(context, syntax, item, schema)) is not None:
+        elif (expr := _typed(context, syntax, item, schema, nested)) is not None:
             name = next((own for own, there in computed.items() if there == expr), None) or free_name(
                 f"{item.column}:key", schema, computed, taken
             )
@@ -54,7 +60,9 @@ def groups_of(context: Context, by: Sequence[str], schema: Schema) -> tuple[tupl
 
     As in `order_of`, a text that is a column is that column.
     """
-    keys, computed = order_of(context, [Order(str(name), node=getattr(name, "node", None)) for name in by], schema)
+    keys, computed = order_of(
+        context, [Order(str(name), node=getattr(name, "node", None)) for name in by], schema, nested=True
+    )
     return tuple(dict.fromkeys(key.column for key in keys)), computed
 
 
@@ -71,7 +79,7 @@ def _unreadable(text: str) -> list[InvalidExpression]:
     return read_expression(text)[1] if "(" in text else []
 
 
-def _typed(context: Context, syntax: Syntax, item: Order, schema: Schema) -> Expr | None:
+def _typed(context: Context, syntax: Syntax, item: Order, schema: Schema, nested: bool) -> Expr | None:
     """Return the expression of a sort key; None, with the problem kept, where it is wrong."""
     expr = context.expression(Formula(syntax, item.node), schema)
     if expr.dtype == UNKNOWN:
@@ -80,7 +88,7 @@ def _typed(context: Context, syntax: Syntax, item: Order, schema: Schema) -> Exp
         message = coded("GE1820", f"a key reads a column, and {item.column} reads none")
         context.problem(message, "Name a column: SQL's places of columns, as in ORDER BY 1, are not supported.", item)
         return None
-    if not can_be_key(expr.dtype):
+    if not (can_compare if nested else can_be_key)(expr.dtype):
         why = f"{item.column} is {type_name(expr.dtype)}, and {value_kinds(expr.dtype)} cannot be compared"
         context.problem(coded("GE1115", why), key_hint(item.column, expr.dtype), item)
         return None
@@ -105,6 +113,6 @@ def without_computed(context: Context, source: Node, computed: Collection[str]) 
 
 def sorted_by(context: Context, order: Sequence[Order], source: Node) -> Node:
     """Sort rows; columns that hold the values of expressions are dropped again."""
-    keys, computed = order_of(context, order, source.schema)
+    keys, computed = order_of(context, order, source.schema, nested=True)
     rows = with_computed(context, source, computed)
     return without_computed(context, nodes.Sort(source=rows, by=keys, origin=context.origin), computed)

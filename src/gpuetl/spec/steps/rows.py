@@ -127,8 +127,8 @@ class Distinct(Step):
         if self.on is None and self.order_by:
             message = coded("GE1208", "rows that are equal in all columns have no first")
             context.problem(message, "Add on: the columns that identify a row.", self.order_by[0])
-        on = context.keys(source.schema if self.on is None else self.on, source.schema)
-        order, computed = order_of(context, self.order_by, source.schema)
+        on = context.keys(source.schema if self.on is None else self.on, source.schema, nested=True)
+        order, computed = order_of(context, self.order_by, source.schema, nested=True)
         rows = with_computed(context, source, computed)
         distinct = nodes.Distinct(source=rows, on=on, order_by=order, origin=context.origin)
         return without_computed(context, distinct, computed)

@@ -11,6 +11,7 @@ from gpuetl.expressions.ir import Call, Column
 from gpuetl.expressions.syntax import SCALAR, Apply, Constant, Name, Syntax, rebuilt
 from gpuetl.messages import coded
 from gpuetl.plan import nodes
+from gpuetl.plan.nested_keys import with_flat_keys
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes.scalar_join import ScalarJoin
 from gpuetl.spec.fields import keys_of
@@ -81,7 +82,7 @@ def build_step(step: Step, context: Context, source: Node) -> Node:
     """Return the plan of a step; values of other stages are columns before it, which are dropped after it."""
     uses = scalars_in(step)
     if not uses:
-        return step.build(context, source)
+        return with_flat_keys(step.build(context, source), source, context.origin)
     names: dict[tuple[str, str], str] = {}
     joined = source
     for use in uses:
@@ -93,6 +94,7 @@ def build_step(step: Step, context: Context, source: Node) -> Node:
     if step.verb == "aggregate":
         refuse_outside_calls(context, step)
     built = with_names(step, lambda part: named(part, names)).build(context, joined)
+    built = with_flat_keys(built, joined, context.origin)
     added = frozenset(names.values())
     if not added & built.schema.keys():
         return built

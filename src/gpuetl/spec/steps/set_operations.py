@@ -41,7 +41,7 @@ class SetOperation(Step):
         if not any(schema.open for schema in schemas):
             hint = "Select the same columns in each input."
             check_missing(context, self.verb, self.with_, schemas, columns, hint)
-        keys = context.keys(columns, columns)
+        keys = context.keys(columns, columns, nested=True)
         first, *others = (aligned(node, columns, context.origin) for node in inputs)
         if any(schema.open for schema in schemas) or len(keys) < len(columns) or not keys:
             return first
@@ -64,7 +64,7 @@ class SetOperation(Step):
         joined = nodes.Join(
             left=sides[0], right=sides[1], left_on=on, right_on=on, how=self.kept, nulls_equal=True, origin=origin
         )
-        columns: dict[str, Expr] = {name: Column(f":{i}", left.schema[name]) for i, name in enumerate(keys)}
+        columns: dict[str, Expr] = {name: Column(f":column {i}", left.schema[name]) for i, name in enumerate(keys)}
         return nodes.Project(source=joined, columns=columns, origin=origin)
 
 
@@ -73,7 +73,9 @@ def with_numbers(side: Node, origin: Origin) -> Node:
 
     These names say that rows that tie are equal, so that ties are not told of.
     """
-    columns: dict[str, Expr] = {f":{i}": Column(name, dtype) for i, (name, dtype) in enumerate(side.schema.items())}
+    columns: dict[str, Expr] = {
+        f":column {i}": Column(name, dtype) for i, (name, dtype) in enumerate(side.schema.items())
+    }
     named = nodes.Project(source=side, columns=columns, origin=origin)
     number = Call(FUNCTIONS["window", "row_number"], (), INT64)
     by = tuple(columns)

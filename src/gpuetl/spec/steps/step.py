@@ -10,6 +10,7 @@ from gpuetl.errors import InvalidExpression, Place, Problems, Span, UnknownColum
 from gpuetl.expressions.advice import doubts_in, mistakes_in
 from gpuetl.expressions.functions import Kind
 from gpuetl.expressions.functions.aggregates import is_sort_key
+from gpuetl.expressions.functions.ordering import is_order_text
 from gpuetl.expressions.ir import Call, Column, Expr, Literal, Parameter, calls_of, transform
 from gpuetl.expressions.resolve import resolve_all
 from gpuetl.expressions.scope import SCALARS, WRONG, Scope
@@ -23,7 +24,7 @@ from gpuetl.spec.document import Node as TextNode
 from gpuetl.spec.fields import keys_of, read_keys, required_keys, write_keys
 from gpuetl.spec.values import Formula, Located, PartPlace, node_of
 from gpuetl.telemetry.origin import Origin
-from gpuetl.types.data_types import DataType, can_be_key, type_name, value_kinds
+from gpuetl.types.data_types import DataType, can_be_key, can_compare, type_name, value_kinds
 from gpuetl.types.nested_types import is_list, is_map, is_struct
 from gpuetl.types.schema import Schema, free_name
 
@@ -91,6 +92,8 @@ class Context:
             errors += mistakes_in(formula.parts)
         except InvalidExpression as too_deep:
             expr, errors = WRONG, [too_deep]
+        if formula.string in schema:
+            errors.append(string_or_column(str(formula.string)))
         doubts = [*doubts_in(formula.parts)]
         if not (errors or doubts):
             return expr
@@ -150,11 +153,15 @@ class Context:
         columns: dict[str, Expr] = {} if None in near else {name: WRONG for name in (*wrong, *near) if name}
         return Unknown(source=node, columns=columns, origin=self.origin)
 
-    def keys(self, names: Iterable[str], schema: Schema, of: str = "") -> tuple[str, ...]:
-        """Return the names that are columns; others are problems, and so are those whose values are not compared."""
+    def keys(self, names: Iterable[str], schema: Schema, of: str = "", nested: bool = False) -> tuple[str, ...]:
+        """Return the names that are columns; others are problems, and so are those whose values are not compared.
+
+        With `nested`, lists, structs and maps are compared, too: `build_step` gives such operations flat keys.
+        """
         names = tuple(names)
+        compares = can_compare if nested else can_be_key
         for name in names:
-            if name in schema and not can_be_key(dtype := schema[name]):
+            if name in schema and not compares(dtype := schema[name]):
                 why = f"'{name}' is {type_name(dtype)}, and {value_kinds(dtype)} cannot be compared"
                 self.problem(coded("GE1115", why), key_hint(name, dtype), name)
         return self.known(names, schema, of)
@@ -250,6 +257,12 @@ class Calls:
     after: dict[str, Expr] = field(default_factory=dict)
 
 
+def string_or_column(name: str) -> InvalidExpression:
+    """Return the error of a string in Python that is the name of a column, too."""
+    message = coded("GE1215", f"the string {name!r} is the name of a column, too")
+    return InvalidExpression(message, hint=f"Write col({name!r}) for the column, or lit({name!r}) for the string.")
+
+
 def split_calls(kind: Kind, outputs: Mapping[str, Expr], used_names: Container[str], columns: Container[str]) -> Calls:
     """Take the outputs' expressions apart at their calls of `kind`; equal calls are made once.
 
@@ -285,8 +298,9 @@ def _on_columns(
         if is_sort_key(argument):
             return replace(argument, args=(on_column(argument.args[0]), *argument.args[1:]))
         name = arguments.get(argument)
-        if name is None:
-            name = arguments[argument] = free_name(f"{output}:argument", columns, before)
+        if name is None:  # rows that tie in the text of a value are equal
+            stem = f":order of {output}" if is_order_text(argument) else f"{output}:argument"
+            name = arguments[argument] = free_name(stem, columns, before)
             before[name] = argument
         return Column(name, argument.dtype)
 

@@ -554,7 +554,7 @@ def typed_segments(data, name):
 
 
 @pytest.mark.parametrize("name", FRAMELESS)
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=25)
 @given(data=st.data())
 def test_a_function_agrees_with_its_loop(name, data):
     dtype, xs = typed_segments(data, name)
@@ -566,7 +566,7 @@ def test_a_function_agrees_with_its_loop(name, data):
 
 
 @pytest.mark.parametrize("name", sorted(RANKS))
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=25)
 @given(
     segments=st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=24).map(sorted), max_size=5), n=st.integers(1, 9)
 )
@@ -577,7 +577,7 @@ def test_a_rank_agrees_with_its_loop(name, segments, n):
 
 
 @pytest.mark.parametrize("name", ROLLING)
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=25)
 @given(data=st.data())
 def test_a_rolling_function_agrees_with_its_loop(name, data):
     dtype, xs = typed_segments(data, name)

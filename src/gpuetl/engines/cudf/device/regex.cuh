@@ -196,17 +196,28 @@ template <class PROGRAM> DEVICE int64_t regexp_count(String text, PROGRAM progra
     return count;
 }
 
-// What the last group that is kept, or the whole match, is in each match; behind an empty one a character is passed.
+// A text that is searched from one place after the other; behind its end nothing is left.
 template <class PROGRAM>
-struct RegexMatches {
+struct RegexScan {
     String text;
     PROGRAM program;
     int64_t at = 0;
 
-    DEVICE RegexMatches(String text, PROGRAM program) : text(text), program(program) {}
+    DEVICE RegexScan(String text, PROGRAM program) : text(text), program(program) {}
+    DEVICE bool is_done() const { return at > text.size; }
+    DEVICE RegexMatch<PROGRAM> search() const { return regexp_search<false>(text, at, program); }
+};
+
+// What the last group that is kept, or the whole match, is in each match; behind an empty one a character is passed.
+template <class PROGRAM>
+struct RegexMatches : RegexScan<PROGRAM> {
+    using RegexScan<PROGRAM>::text;
+    using RegexScan<PROGRAM>::at;
+
+    DEVICE RegexMatches(String text, PROGRAM program) : RegexScan<PROGRAM>(text, program) {}
     DEVICE bool next(Maybe<String>& part) {
-        if (at > text.size) return false;
-        const RegexMatch<PROGRAM> match = regexp_search<false>(text, at, program);
+        if (this->is_done()) return false;
+        const RegexMatch<PROGRAM> match = this->search();
         if (match.end < 0) return false;
         constexpr int GROUP = PROGRAM::SLOTS / 2;
         part = {match.captured(text, GROUP), GROUP == 0 || match.slots[GROUP ? 2 * GROUP - 1 : 0] >= 0};
@@ -218,15 +229,14 @@ template <class PROGRAM> DEVICE RegexMatches<PROGRAM> regex_matches(String text,
 
 // What stands between the matches, none of which is empty.
 template <class PROGRAM>
-struct RegexParts {
-    String text;
-    PROGRAM program;
-    int64_t at = 0;
+struct RegexParts : RegexScan<PROGRAM> {
+    using RegexScan<PROGRAM>::text;
+    using RegexScan<PROGRAM>::at;
 
-    DEVICE RegexParts(String text, PROGRAM program) : text(text), program(program) {}
+    DEVICE RegexParts(String text, PROGRAM program) : RegexScan<PROGRAM>(text, program) {}
     DEVICE bool next(Maybe<String>& part) {
-        if (at > text.size) return false;
-        const RegexMatch<PROGRAM> match = regexp_search<false>(text, at, program);
+        if (this->is_done()) return false;
+        const RegexMatch<PROGRAM> match = this->search();
         part = some(text.cut(at, match.end < 0 ? text.size : match.start()));
         at = match.end < 0 ? text.size + 1 : match.end;
         return true;

@@ -28,7 +28,7 @@ from gpuetl.expressions.ir import Cast, Column
 from gpuetl.formats.csv_header import header_of
 from gpuetl.formats.csv_options import CsvOptions, csv_options
 from gpuetl.formats.csv_pieces import CsvText, TextExtent, plain_records, texts_of
-from gpuetl.formats.csv_records import line_count
+from gpuetl.formats.csv_quotes import line_count
 from gpuetl.formats.csv_text import BLOCK_BYTES
 from gpuetl.formats.dataset import Dataset
 from gpuetl.formats.rejected import RejectedRows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -187,9 +188,11 @@ def reduce_groups(groups: Groups, reduction: Reduction, launched: Callable[[], N
         machine.launch(kernels.module, kernels.by_threads, count, launch_arguments)
     else:
         machine.launch(kernels.module, kernels.by_warps, count * 32, launch_arguments)
+    level = 0
     while chunks.chunk_starts is not None and chunks.most > 2 * MERGED:
         launched()
-        chunks = cut(chunks.chunk_starts, MERGED, machine)
+        level, bounds = level + 1, chunks.chunk_starts
+        chunks = groups.once(f"chunks of chunks {level}", partial(cut, bounds, MERGED, machine))
         states = merged(states, chunks.starts, chunks.stops, reduction, machine)
     if chunks.chunk_starts is None:
         return states

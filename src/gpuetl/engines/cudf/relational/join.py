@@ -31,6 +31,7 @@ from gpuetl.engines.cudf.relational.join_lookup import (
 from gpuetl.engines.no_result import check_single, written
 from gpuetl.errors import EvaluationError, listing
 from gpuetl.messages import coded
+from gpuetl.plan.node import written_keys, written_values
 from gpuetl.plan.nodes import AsofJoin, Join, ScalarJoin
 
 # What a join checks before it is built: that keys do not repeat, and that the result fits.
@@ -54,7 +55,7 @@ def repeats(operation: Join, side: int, frame: Frame, codes: Array, size: int, m
     first = first_of_most(codes, [count_codes(codes, size, machine)], machine)
     columns = (operation.left_on, operation.right_on)[side]
     return (
-        f"the join is not {operation.written_validate}: {listing(names)} repeats on the {name} side, "
+        f"the join is not {operation.written_validate}: {listing(written_keys(names))} repeats on the {name} side, "
         f"{written_key(frame, columns, names, first, machine)} is in more than one row.  "
         "Make the keys distinct, or relax validate"
     )
@@ -125,7 +126,7 @@ def first_of_most(codes: Array, counts: Sequence[Array], machine: Machine) -> in
 def written_key(frame: Frame, columns: Sequence[str], names: Sequence[str], row: int, machine: Machine) -> str:
     """Return the key of a row with the names that the user knows."""
     values = [written(to_arrow(single_row(frame.columns[c], row, machine), machine)[0]) for c in columns]
-    return ", ".join(f"{name} = {value}" for name, value in zip(names, values, strict=True))
+    return written_values(names, values)
 
 
 # Join: the right side's rows are put into a table by key, in which each left row finds its partners.

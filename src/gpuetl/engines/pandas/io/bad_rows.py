@@ -17,13 +17,8 @@ from gpuetl.engines.pandas.io.csv_values import LARGEST_BLOCK, Written, advice, 
 from gpuetl.formats.csv_header import header_of
 from gpuetl.formats.csv_options import csv_options
 from gpuetl.formats.csv_pieces import CsvText
-from gpuetl.formats.csv_records import (
-    CsvRecords,
-    fields_with_text_after,
-    shortened,
-    text_after_quote,
-    without_comments,
-)
+from gpuetl.formats.csv_records import CsvRecords, shortened, text_after_quote
+from gpuetl.formats.csv_tokens import fields_with_text_after, without_comments
 from gpuetl.formats.dataset import Dataset
 from gpuetl.formats.rejected import COLUMNS
 from gpuetl.io.data_file import DataFile

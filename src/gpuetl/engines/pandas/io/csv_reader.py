@@ -14,7 +14,8 @@ from gpuetl.errors import EvaluationError
 from gpuetl.formats.csv_header import header_of
 from gpuetl.formats.csv_options import csv_options
 from gpuetl.formats.csv_pieces import CsvText, TextExtent, text_of, texts_of
-from gpuetl.formats.csv_records import check_quotes, without_comments
+from gpuetl.formats.csv_records import check_quotes
+from gpuetl.formats.csv_tokens import without_comments
 from gpuetl.formats.dataset import Dataset
 from gpuetl.formats.rejected import COLUMNS, RejectedRows
 from gpuetl.io.data_file import DataFile, RowGroup

@@ -16,6 +16,7 @@ from gpuetl.engines.pandas.pandas_operation import run_operation
 from gpuetl.engines.pandas.relational.join_keys import encode_sides
 from gpuetl.errors import EvaluationError, listing
 from gpuetl.messages import coded
+from gpuetl.plan.node import written_keys, written_values
 from gpuetl.plan.nodes import Join, ScalarJoin
 from gpuetl.records import dataclass
 from gpuetl.threads import in_threads
@@ -114,7 +115,7 @@ def check_unique(operation: Join, side: int, frame: pa.Table, codes: Ints, size:
     raise EvaluationError(
         coded(
             "GE2004",
-            f"the join is not {operation.written_validate}: {listing(names)} repeats on the {name} side, "
+            f"the join is not {operation.written_validate}: {listing(written_keys(names))} repeats on the {name} side, "
             f"{written_key(frame, columns, names, first)} is in more than one row.  "
             "Make the keys distinct, or relax validate",
         )
@@ -172,7 +173,7 @@ def most_repeated(operation: Join, left: pa.Table, keys: KeyCodes) -> str:
 def written_key(frame: pa.Table, columns: Sequence[str], names: Sequence[str], row: int) -> str:
     """Return the key of a row with the names that the user knows."""
     values = (written(frame.column(column)[row]) for column in columns)
-    return ", ".join(f"{name} = {value}" for name, value in zip(names, values, strict=True))
+    return written_values(names, values)
 
 
 # Join: equal keys get equal codes; each left row takes the right rows of its code.

@@ -24,6 +24,7 @@ from gpuetl.engines.cudf.codegen.functions import (
     mathematics,
     means,
     nested,
+    ordering,
     paths,
     regex,
     strings,
@@ -38,7 +39,8 @@ __all__ = ["DEVICE_FUNCTIONS", "HEADERS", "Device", "Library"]
 FAMILIES = (
     arithmetic, binary, calendar, case_mapping, characters, digests, formats, hashing, integers, json,
     json_writing, like, list_aggregates,
-    list_edits, list_statistics, lists, logic, maps, mathematics, means, nested, paths, timestamps, regex, strings,
+    list_edits, list_statistics, lists, logic, maps, mathematics, means, nested, ordering, paths, timestamps, regex,
+    strings,
     text_formats, zones,
 )  # fmt: skip
 

@@ -22,6 +22,7 @@ from gpuetl.engines.pandas.expressions.functions import (  # fmt: skip
     mathematics,
     means,
     nested,
+    ordering,
     parsing,
     paths,
     regex,
@@ -37,7 +38,7 @@ SCALARS: dict[str, Callable[..., Any]] = {
     **calendar.HANDLERS, **timestamps.HANDLERS,
     **formats.HANDLERS, **parsing.HANDLERS, **zones.HANDLERS, **lists.HANDLERS, **list_edits.HANDLERS,
     **list_aggregates.HANDLERS, **list_statistics.HANDLERS, **nested.HANDLERS, **binary.HANDLERS, **json.HANDLERS,
-    **hashing.HANDLERS,
+    **hashing.HANDLERS, **ordering.HANDLERS,
     **means.HANDLERS,
 }  # fmt: skip
 SCALARS |= {name: timestamps.in_microseconds(SCALARS[name], dtype) for name, dtype in timestamps.OPERATORS.items()}
