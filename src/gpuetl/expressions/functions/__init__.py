@@ -103,7 +103,7 @@ ALIASES = {
     "array_cosine_distance": "list_cosine_distance", "array_length": "list_length", "cardinality": "list_length", "map_extract_value": "map_get", "element_at": "map_extract", "map_from_arrays": "map", "base64": "to_base64", "string_split": "split",
     "var_samp": "var", "stddev_samp": "std", "stddev_pop": "std_pop", "covar": "covar_samp", "quantile_cont": "quantile",
     "bool_and": "all", "every": "all", "bool_or": "any", "arg_min": "min_by", "arg_max": "max_by",
-    "first_value": "first", "last_value": "last", "rolling_cov": "rolling_covar_samp", "rolling_covar": "rolling_covar_samp",
+    "forward_fill": "ffill", "backward_fill": "bfill", "first_value": "first", "last_value": "last", "rolling_cov": "rolling_covar_samp", "rolling_covar": "rolling_covar_samp",
     "rolling_nunique": "rolling_count_distinct", "rolling_n_unique": "rolling_count_distinct",
     "argmin": "min_by", "argmax": "max_by", "countif": "count_if", "count_star": "count_rows", "arbitrary": "any_value",
     "geomean": "geometric_mean", "wavg": "weighted_avg", "approx_n_unique": "approx_count_distinct", "percentile_cont": "quantile",
@@ -171,7 +171,18 @@ INSTEAD = {
     **dict.fromkeys(("desc", "asc"), "An order is text: sort('x desc')."),
     "over": "Use a window step.",
     **dict.fromkeys(("grouping", "grouping_id"), "It stands in columns and having of an aggregate step, outside of aggregates."),
-    "cumsum": "Write cum_sum(x).", "shift": "Write lag(x) or lead(x).", "rolling": "Write rolling_mean(x, 10), or another rolling function.",
+    **{f"cum{name}": f"Write cum_{name}(x)." for name in ("sum", "prod", "min", "max")}, "cumcount": "Write cum_count(x), or row_number() for rows.",
+    "peak_max": "Write x > lag(x) AND x > lead(x) in a window step.", "peak_min": "Write x < lag(x) AND x < lead(x) in a window step.",
+    **dict.fromkeys(("rle_id", "rle"), "Write changed: CAST(x IS DISTINCT FROM lag(x) AS int64) in a window step, and cum_sum(changed) in the next one."),
+    **dict.fromkeys(("is_unique", "is_duplicated"), "Write count(*) = 1, or count(*) > 1, in a window step by x."),
+    **dict.fromkeys(("is_first_distinct", "is_first"), "Write row_number() = 1 in a window step by x."),
+    "is_last_distinct": "Write row_number() = 1 in a window step by x, in the opposite order.",
+    "ngroup": "Write dense_rank() in a window step without by, ordered by the keys.", "rank_pct": "Write cume_dist() or percent_rank().",
+    "shift_and_fill": "Write lag(x, default => 0).", "ewm_mean_by": "Write ewm_mean(x, half_life => INTERVAL '1 hour') with order_by: ts.",
+    **dict.fromkeys(("expanding", "cumulative_eval", "cum_eval"), "Write rolling_mean(x, rows => [NULL, 0]), or another rolling function."),
+    **{f"rolling_{name}_by": f"Write rolling_{name}(x, INTERVAL '1 hour') with order_by: ts." for name in ("sum", "mean", "min", "max", "std", "var", "median", "quantile")},
+    "rolling_rank": "Write rank() in a window step; ranks within a frame are not had.", "fill_nan": "Write if(is_nan(x), NULL, x).",
+    **dict.fromkeys(("rolling_map", "rolling_apply"), "Write a kernel of kind group, or a rolling function such as rolling_quantile(x, 0.9, 20)."), "shift": "Write lag(x) or lead(x).", "rolling": "Write rolling_mean(x, 10), or another rolling function.",
 }  # fmt: skip
 """What to write for names that one may expect, and that are no alias: their meaning differs, or is not had so."""
 
