@@ -8,8 +8,11 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from multiprocessing import get_context
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from fuzz.blocks import run_block
 from fuzz.search import SHRINK_SECONDS, Failure, run_seed
@@ -69,11 +72,16 @@ def outcomes(
 
     A pool that replaces its processes by itself (`max_tasks_per_child`) waited for ever, on Python 3.11.
     """
-    run, blocks = partial(run_block, engine=engine, until=until), workers * BLOCKS_A_PROCESS
+    blocks = workers * BLOCKS_A_PROCESS
     while seeds and time.time() < until:
         now, seeds = seeds[: BLOCK * blocks], seeds[BLOCK * blocks :]
-        with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-            yield from pool.map(run, [now[at : at + BLOCK] for at in range(0, len(now), BLOCK)])
+        with TemporaryDirectory() as folder, ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+            run = partial(run_block, engine=engine, until=until, running=Path(folder))
+            try:
+                yield from pool.map(run, [now[at : at + BLOCK] for at in range(0, len(now), BLOCK)])
+            except BrokenProcessPool:
+                running = ", ".join(sorted(file.read_text() for file in Path(folder).iterdir()))
+                sys.exit(f"\na process ended while one of these seeds ran: {running}. Replay each with --seed.")
 
 
 if __name__ == "__main__":
