@@ -224,7 +224,7 @@ ROWS = 200_000
 STEPS = {
     "filter": lambda t: t.filter(col("x") > 0),
     "sort": lambda t: t.sort("x"),
-    "join": lambda t: t.join(t.select("x", z="y"), "x"),
+    "join": lambda t: t.join(t.select("x", z=col("y")), "x"),
     "window": lambda t: t.window("k", "x", s=expr("cum_sum(y)")),
     "group by": lambda t: t.aggregate("x", s=expr("sum(y)")),
     "distinct": lambda t: t.distinct("x", "y"),

@@ -3,7 +3,7 @@
 import pytest
 
 from conftest import COMPILER, ON_CPU
-from gpuetl import RunFailed, RunOptions, expr
+from gpuetl import RunFailed, RunOptions, col, expr
 from gpuetl.engines.cudf.columns import frame
 from tables import table
 
@@ -39,7 +39,7 @@ def test_rows_that_must_meet_are_refused(pipeline, rows):
 
 def test_keys_of_both_sides_of_a_join_that_are_compared_together_are_refused(pipeline, rows):
     """Texts, which are numbered together, where each side alone has few enough."""
-    rows.join(rows.filter(expr("k < 4")).select("s", r="k"), on="s").stage("out")
+    rows.join(rows.filter(expr("k < 4")).select("s", r=col("k")), on="s").stage("out")
     with pytest.raises(RunFailed, match=REFUSED):
         run(pipeline, "out", RunOptions(partition_rows=2, broadcast_bytes=1 << 20, skip_passes=("string_codes",)))
 

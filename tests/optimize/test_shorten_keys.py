@@ -34,7 +34,7 @@ def keys(pipeline):
             .aggregate(["y", "k"], n=COUNT), "y, which determine k",
         ),
         (
-            lambda t, u: t.join(u, "k", **ONCE).join(t.distinct("x").select("x", r="s"), {"y": "x"}, how="left", **ONCE)
+            lambda t, u: t.join(u, "k", **ONCE).join(t.distinct("x").select("x", r=col("s")), {"y": "x"}, how="left", **ONCE)
             .aggregate(["k", "y", "r"], n=COUNT), "k, which determine y, r",
         ),
     ],

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpuetl import RunOptions, count
+from gpuetl import RunOptions, col, count
 from gpuetl.report.html.page import page
 from gpuetl.report.workers import skew
 from tables import table
@@ -13,7 +13,7 @@ def report(cluster, source, pipeline):
     """Of a join whose rows are exchanged between two workers."""
     pytest.importorskip("distributed")
     rows = source(table({"k": "string", "x": "int64"}, *(("abcd"[i % 4], i) for i in range(64))))
-    rows.join(rows.select("k", y="x").distinct(), "k").aggregate("k", n=count()).stage("joined")
+    rows.join(rows.select("k", y=col("x")).distinct(), "k").aggregate("k", n=count()).stage("joined")
     options = RunOptions(partition_rows=4, broadcast_bytes=0)
     return pipeline.run(engine="dask", keep=["joined"], options=options).report
 

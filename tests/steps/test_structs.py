@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from gpuetl import InvalidExpression, InvalidPipeline, RunFailed, col, expr, loads, struct
+from gpuetl import InvalidExpression, InvalidPipeline, RunFailed, col, expr, lit, loads, struct
 from gpuetl.testing import assert_tables_equal
 from tables import table
 
@@ -201,10 +201,10 @@ stages:
         (lambda t: t.select("p.z.*"), "'p.z.*' takes a struct, and there is no 'p.z'"),
         (lambda t: t.select("q.*"), "unknown column 'q'"),
         (lambda t: t.select("p.*", "deep.p.*"), "select gives two columns the name 'x'"),
-        (lambda t: t.with_columns(key="k").explode("m"), "explode gives two columns the name 'key'"),
+        (lambda t: t.with_columns(key=lit("k")).explode("m"), "explode gives two columns the name 'key'"),
         (lambda t: t.explode("p"), "explode takes a list or a map, and 'p' is struct<x: int64, name: string>"),
         (lambda t: t.explode("points", prefix="p_"), "prefix is for a map, and 'points' is list<"),
-        (lambda t: t.select("p", x="k").unnest("p"), "unnest gives two columns the name 'x'"),
+        (lambda t: t.select("p", x=lit("k")).unnest("p"), "unnest gives two columns the name 'x'"),
         (lambda t: t.select(out=expr("CAST(p AS string)")), "cannot cast struct<x: int64, name: string> to string"),
         (lambda t: t.select(out=expr("CASE WHEN k = 1 THEN p ELSE m END")), "cannot mix"),
         (lambda t: t.window(order_by="k", x=expr("lag(p)")), "lag does not take structs"),
