@@ -3,6 +3,7 @@
 import pytest
 
 from gpuetl import transforms
+from gpuetl.executors.dask.packed_plan import nodes_of, pack_nodes, unpack_nodes
 from gpuetl.optimize import optimize
 from gpuetl.physical import vocabulary_batches
 from gpuetl.physical.layout import Layout
@@ -67,6 +68,18 @@ def test_what_is_saved_is_a_part_of_several(pipeline, t):
     assert sorted(operations(lowered(pipeline))) == [
         "Vocabularies", "VocabularyLookups", "VocabularyPart", "VocabularyPart"
     ]  # fmt: skip
+
+
+def test_workers_are_sent_what_is_saved_and_looked_up(pipeline, t):
+    """The logical vocabularies that are saved come after the operation that counts them."""
+    t.fit(transforms.categorify(["a", "b", "c"]), save="model").stage("features")
+    write_source(pipeline, "others", table(TYPES, *ROWS)).apply(pipeline.table("features")).stage("scored")
+    nodes = nodes_of(lowered(pipeline))
+    sent = unpack_nodes(pack_nodes(nodes))
+    assert [type(node) for node in sent] == [type(node) for node in nodes]
+    assert [node.describe() for node in sent if isinstance(node, TOGETHER)] == [
+        node.describe() for node in nodes if isinstance(node, TOGETHER)
+    ]
 
 
 def test_columns_that_keep_many_values_are_in_several_batches(pipeline, t, monkeypatch):

@@ -18,6 +18,7 @@ from gpuetl.physical.lower import PhysicalPlan
 from gpuetl.physical.nodes import Exchange, Physical, Scan
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.node import Node
+from gpuetl.plan.nodes import Vocabularies, VocabularyLookups
 from gpuetl.spec.values import Text
 
 AnyNode = Node | Physical
@@ -26,11 +27,16 @@ Reduced = tuple[Any, ...]
 
 
 def nodes_of(plan: PhysicalPlan) -> list[AnyNode]:
-    """Return the nodes in the order in which they get their numbers: logical ones, then physical ones, inputs first."""
+    """Return the nodes in the order in which they get their numbers: logical ones, then physical ones, inputs first.
+
+    Logical nodes that an operation stands for come before it, too: it has them in a field.
+    """
     physical = list(walk_graph(*plan.roots))
     writes = [write for write, _ in plan.written.values()]
     operations = [operation_of(node) for node in physical if not isinstance(node, Exchange)]
-    return [*walk_graph(*operations, *writes), *physical]
+    replaced = [part for node in operations if isinstance(node, Vocabularies) for part in node.parts]
+    replaced += [lookup for node in operations if isinstance(node, VocabularyLookups) for lookup in node.lookups]
+    return [*walk_graph(*replaced, *operations, *writes), *physical]
 
 
 def operation_of(node: AnyNode) -> Any:
