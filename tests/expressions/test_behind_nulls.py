@@ -51,6 +51,8 @@ def slices(rows, size):
 
 def check(call, rows):
     """A call must be the same whatever lies behind nulls."""
+    if not rows.num_columns:
+        return  # as of pi()
     size = SLICE if isinstance(answer(call, rows), int | None) else rows.num_rows
     for columns in slices(rows, size):
         expected = answer(call, pa.table({n: with_hidden(column, 0, 0) for n, column in columns.items()}))

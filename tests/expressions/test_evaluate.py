@@ -222,7 +222,7 @@ def test_float32_stays_float32_among_its_own_and_widens_beside_others():
         ("CAST(TIMESTAMP '2020-01-01 00:00:01' AS date)", "2020-01-01 00:00:01", "it has a time of day; use to_date"),
         ("CAST(2 AS bool)", "2", "neither 0 nor 1"),
         ("CAST(0.5 AS bool)", "0.5", "neither 0 nor 1"),
-        ("CAST('yes' AS bool)", "yes", "not a valid bool"),
+        ("CAST('yep' AS bool)", "yep", "not a valid bool"),
         ("CAST(1.25 AS decimal(10,1))", "1.25", "decimals"),
         ("CAST(123 AS decimal(3,1))", "123", "overflow of decimal(3,1)"),
         ("CAST(CAST('1.50' AS decimal(10,2)) AS int64)", "1.50", "int64 cannot hold it exactly"),
