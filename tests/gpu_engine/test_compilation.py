@@ -23,6 +23,7 @@ from gpuetl.engines.cudf.relational.kernel_reduction import reduction_source
 from gpuetl.engines.cudf.relational.kernel_scan import scan_source
 from gpuetl.expressions.functions import INTERNAL
 from gpuetl.expressions.functions.aggregates import EXACT_DURATION_MEAN, EXACT_MEAN
+from gpuetl.expressions.functions.ordering import flat, joined
 from gpuetl.expressions.ir import Call, Cast, Column, Literal
 from gpuetl.plan.node import SortKey
 from gpuetl.plan.nodes import Kernel, KernelReduction, Read
@@ -88,6 +89,13 @@ def of_formats():
     types = {"i": INT64, "f": FLOAT64, "s": pa.string()}
     rows = pa.table({name: pa.array([None], dtype) for name, dtype in types.items()})
     yield generated(typed("printf('%05d|%-3s|%.2f', i, s, f)", types), rows)
+
+
+def of_orders():
+    """Yield a kernel that writes values as a text that compares as they do."""
+    types = {"i": INT64, "f": FLOAT64, "s": pa.string()}
+    rows = pa.table({name: pa.array([None], dtype) for name, dtype in types.items()})
+    yield generated(joined([flat(Column(name, dtype)) for name, dtype in types.items()]), rows)
 
 
 def of_means():
@@ -181,6 +189,7 @@ def sources():
                 *of_functions(),
                 *of_numbers(),
                 *of_formats(),
+                *of_orders(),
                 *of_means(),
                 *of_casts(),
                 *of_users(),
