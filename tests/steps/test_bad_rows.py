@@ -211,7 +211,7 @@ ADVICE = [
     (["1", "n/a"], "int64", "All other values are valid.  If 'n/a' stands for null, add it to the source's nulls."),
     (["1", "foo"], "int64", "1 of the 2 values of the column in this file is not valid.  on_bad_row: quarantine sets"),
     (["2024-01-01", "2024-01-01 10:00:00"], "date", "are valid timestamp: declare x: timestamp."),
-    (["yes"], "bool", "The one value of the column in this file is not valid."),
+    (["yep"], "bool", "The one value of the column in this file is not valid."),
 ]
 
 
