@@ -54,7 +54,7 @@ def test_a_float32_is_filled_with_the_nearest_one(source, answer):
     ("dtype", "value", "found"),
     [
         ("int8", 128, "128 (int64)"), ("uint8", -1, "-1 (int64)"), ("int64", 1.5, "1.5 (float64)"), ("int64", 1.0, "1.0 (float64)"),
-        ("float32", 1e39, "1e+39 (float64)"), ("string", 0, "0 (int64)"), ("int64", "x", "'x' (string)"),
+        ("float32", 1e39, "1e+39 (float64)"), ("string", 0, "0 (int64)"), ("int64", "text", "'text' (string)"),
         ("date", datetime(2024, 1, 1), "TIMESTAMP '2024-01-01 00:00:00' (timestamp)"), ("bool", 1, "1 (int64)"),
         ("timestamp[UTC]", datetime(2024, 1, 1), "TIMESTAMP '2024-01-01 00:00:00' (timestamp)"), ("null", 1, "1 (int64)"),
         ("decimal(5,2)", 1000, "1000 (int64)"), ("decimal(5,2)", 0.125, "0.125 (float64)"), ("decimal(5,2)", NAN, "CAST('nan' AS float64) (float64)"),
