@@ -22,8 +22,8 @@ Write whole days, or cast it to timestamp.""",
     ErrorPage(
         code="GE1852",
         title="breaks and labels make no bins",
-        cause="`cut` takes a list of constants that ascend, and one label more than there are breaks: values below the first "
-        "break and above the last one have bins, too.  `qcut` takes a number of bins, or shares from 0 to 1 that ascend.",
+        cause="`cut` takes breaks, a list of constants that ascend, and one label more than there are breaks.  Values below "
+        "the first break and above the last one have bins, too.  `qcut` takes a number of bins, or shares from 0 to 1 that ascend.",
         fix="Put the breaks in order, and give each bin a label.",
         example='- with_columns: {size: "cut(amount, [10, 5])"}',
         message="""\
