@@ -34,7 +34,7 @@ def nodes_of(plan: PhysicalPlan) -> list[AnyNode]:
     physical = list(walk_graph(*plan.roots))
     writes = [write for write, _ in plan.written.values()]
     operations = [operation_of(node) for node in physical if not isinstance(node, Exchange)]
-    replaced = [part for node in operations if isinstance(node, Vocabularies) for part in node.parts]
+    replaced: list[Node] = [part for node in operations if isinstance(node, Vocabularies) for part in node.parts]
     replaced += [lookup for node in operations if isinstance(node, VocabularyLookups) for lookup in node.lookups]
     return [*walk_graph(*replaced, *operations, *writes), *physical]
 
