@@ -7,7 +7,7 @@ from math import copysign, inf, isnan, nan
 import pytest
 
 from expressions.evaluation import table, value, values
-from gpuetl.errors import EvaluationError
+from gpuetl.errors import EvaluationError, InvalidExpression
 
 LEAST, GREATEST = -(2**63), 2**63 - 1
 TRUTH = (True, False, None)
@@ -234,6 +234,13 @@ def test_cast_that_loses_is_an_error_naming_the_value_and_try_cast_is_null(sql, 
     assert f"has no result, for {shown}: " in str(error.value)
     assert reason in str(error.value)
     assert value(sql.replace("CAST", "TRY_CAST", 1)) is None
+
+
+def test_a_constant_of_more_digits_than_float64_has_is_no_bool():
+    assert value("TRY_CAST(1000.0 * 9007199254740993.5 AS bool)") is None
+    assert value("TRY_CAST(1.00000000000000000001 AS bool)") is None
+    with pytest.raises(InvalidExpression, match=r"cannot cast 9007199254740993\.5 to bool"):
+        value("CAST(9007199254740993.5 AS bool)")
 
 
 @pytest.mark.parametrize(
