@@ -17,6 +17,7 @@ from typing import Any
 import pyarrow as pa
 
 from gpuetl.expressions.functions.function import ENTRIES, Function, Rule, TypeMismatch, Typing, fixed
+from gpuetl.expressions.functions.marked_text import TEXT, VALUE
 from gpuetl.expressions.ir import Call, Cast, Expr, Lambda, Literal, Variable
 from gpuetl.expressions.json_path import Each, InvalidPath, Member, Step, parse_path, path_of_key, path_text
 from gpuetl.expressions.json_structure import parse_structure
@@ -37,8 +38,6 @@ from gpuetl.types.decimal_types import is_decimal
 from gpuetl.types.nested_types import children_of, is_list, is_map, is_nested, is_struct
 
 STRINGS = pa.list_(STRING)
-VALUE, TEXT = "\x01", "\x02"
-"""In the form of `json_join`: a value that is written as JSON, and one that is JSON already."""
 WHOLE = Literal("$", STRING)
 NO_TEXT = Literal(None, STRING)
 

@@ -15,12 +15,11 @@ from typing import TypeAlias
 import pyarrow as pa
 
 from gpuetl.expressions.functions.function import Function, Typing, scalar_call
+from gpuetl.expressions.functions.marked_text import TEXT, VALUE
 from gpuetl.expressions.ir import Call, Expr, Lambda, Literal, Variable
 from gpuetl.types.data_types import BOOL, INT64, NULL, STRING, DataType, is_binary
 from gpuetl.types.nested_types import is_list, is_nested, is_struct
 
-VALUE, TEXT = "\x01", "\x02"
-"""In the form of `order_join`: a flat value, and a text that is put as it is."""
 THERE, MISSING, END = "0", "~", "!"
 """Before a value, for a null, and after the last element of a list: `!` is less than what a value begins with, `~` is greater."""
 Part: TypeAlias = str | tuple[str, Expr]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
-from gpuetl.engines.cudf.codegen.cuda_types import c_int128, c_text
+from gpuetl.engines.cudf.codegen.cuda_types import c_int128
 from gpuetl.engines.cudf.codegen.functions.device_function import Device, Library
-from gpuetl.expressions.functions.json import TEXT, VALUE
-from gpuetl.expressions.ir import Call, Cast, Literal
+from gpuetl.engines.cudf.codegen.functions.marked_text import statements
+from gpuetl.expressions.ir import Call, Cast
 from gpuetl.types.decimal_types import is_decimal
 
 
@@ -23,18 +22,11 @@ def value(call: Call | Cast, args: Sequence[str]) -> str:
 def joined(call: Call | Cast, args: Sequence[str]) -> str:
     """Return the statements that write text, and values in the places of its marks."""
     assert isinstance(call, Call)
-    form = call.args[0]
-    assert isinstance(form, Literal)
-    values = iter(args[1:])
-    pieces = []
-    for piece in filter(None, re.split(f"([{VALUE}{TEXT}])", form.value)):
-        if piece == VALUE:
-            pieces.append(f"json::put_value_or_null(out, {fault(call)}, {next(values)})")
-        elif piece == TEXT:
-            pieces.append(f"json::put_text_or_null(out, {next(values)})")
-        else:
-            pieces.append(f"out.put({c_text(piece)})")
-    return "; ".join(pieces)
+
+    def put_value(value: str) -> str:
+        return f"json::put_value_or_null(out, {fault(call)}, {value})"
+
+    return statements(call.args[0], args[1:], put_value, "json::put_text_or_null(out, {})".format)
 
 
 def fault(call: Call) -> str:

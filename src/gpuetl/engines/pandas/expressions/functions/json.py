@@ -15,7 +15,7 @@ from gpuetl.engines.no_result import NOT_A_JSON_NUMBER, NOT_JSON
 from gpuetl.engines.pandas.expressions.decimals import to_text
 from gpuetl.engines.pandas.expressions.functions.text_rows import by_row
 from gpuetl.errors import EvaluationError
-from gpuetl.expressions.functions.json import TEXT, VALUE
+from gpuetl.expressions.functions.marked_text import VALUE, pieces_of
 from gpuetl.expressions.json_path import Element, Member, MemberOrElement, Step, parse_path
 from gpuetl.types.data_types import BOOL, INT64, STRING
 from gpuetl.types.decimal_types import is_decimal
@@ -275,7 +275,7 @@ def text_or_null(text: str | None) -> str:
 
 def joined(form: Any, *values: Any) -> Any:
     """Text with values as JSON in the places of its marks."""
-    pieces = re.split(f"([{VALUE}{TEXT}])", form.as_py())
+    pieces = pieces_of(form.as_py())
     writers = [value_text if mark == VALUE else text_or_null for mark in pieces[1::2]]
     rows = next((len(value) for value in values if not isinstance(value, pa.Scalar)), None)
     columns = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import struct
 from collections.abc import Callable, Iterator
 from itertools import repeat as forever
@@ -11,7 +10,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gpuetl.expressions.functions.ordering import MISSING, TEXT, THERE, VALUE
+from gpuetl.expressions.functions.marked_text import VALUE, pieces_of
+from gpuetl.expressions.functions.ordering import MISSING, THERE
 from gpuetl.types.data_types import BOOL, STRING, DataType, integer_limits, is_floating, is_integer
 from gpuetl.types.decimal_types import is_decimal
 
@@ -70,7 +70,7 @@ def written(mark: str, values: Any) -> Iterator[str]:
 
 def joined(form: Any, *values: Any) -> Any:
     """Texts and values in the places of their marks."""
-    pieces = re.split(f"([{VALUE}{TEXT}])", form.as_py())
+    pieces = pieces_of(form.as_py())
     rows = next((len(value) for value in values if not isinstance(value, pa.Scalar)), None)
     parts: list[Iterator[str]] = [forever(pieces[0])]
     for mark, value, text in zip(pieces[1::2], values, pieces[2::2], strict=True):
