@@ -26,9 +26,9 @@ class Scope:
     """What an expression may name: columns, parameters (bound ones are literals) and kinds of functions.
 
     In an `open` scope any column may be named: the schema is unknown since an earlier step is wrong.
-    `inside` is the aggregate or window function whose argument this is, `run_id` what `run_id()` gives, and `errors`
-    collects what is wrong; `hints` says whether an unknown column's error lists those that there are.  `variables` are
-    those of lambdas around the expression.
+    `inside` is the aggregate or window function whose argument this is.  `run_id` is the result of `run_id()`.
+    `errors` collects what is wrong.  With `hints`, the error of an unknown column lists the known ones.
+    `variables` are those of lambdas around the expression.
     """
 
     columns: Mapping[str, DataType]
