@@ -58,6 +58,12 @@ SCALARS = {
         datetime(2020, 1, 1, 0, 0, 1),
     ),
     "`hugeint`, `timetz`": ("CAST(1 AS hugeint)", REFUSED, 1),
+    "`millisecond(x)`, `microsecond(x)`": ("millisecond(TIME '00:00:02.5')", 500, 2500),
+    "`time_bucket(INTERVAL '7 days', x)`": (
+        "time_bucket(INTERVAL '7 days', TIMESTAMP '2024-02-29')",
+        datetime(2024, 2, 29),
+        datetime(2024, 2, 26),
+    ),
     "`date_diff('week', a, b)`": ("date_diff('week', DATE '2023-01-22', DATE '2024-09-13')", 86, 85),
     "`split(x, NULL)`": ("string_split('a', NULL)", None, ["a"]),
     "`json_valid(x)` of": ("json_valid('[NaN]')", False, True),

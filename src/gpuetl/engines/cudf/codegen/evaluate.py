@@ -46,7 +46,9 @@ from gpuetl.engines.no_result import (
     LONGER_STRING,
     NEVER_SHOWN,
     NO_CODE_POINT,
+    NO_PART,
     NOT_A_JSON_NUMBER,
+    NOT_ABOVE_ZERO,
     NOT_BASE64,
     NOT_FORMATTED,
     NOT_HEX,
@@ -115,6 +117,8 @@ REASONS = (
     LONG_STRING,
     LONGER_STRING,
     NOT_FORMATTED,
+    NO_PART,
+    NOT_ABOVE_ZERO,
 )
 """What `Reason` in rows.cuh stands for, in its order; `dtype` is that of the result."""
 

@@ -247,6 +247,8 @@ enum Reason : int {
     LONG_STRING = 35,
     LONGER_STRING = 36,
     NOT_FORMATTED = 37,
+    NO_PART = 38,         // of a date has this name
+    NOT_ABOVE_ZERO = 39,  // is a bucket's width
 };
 
 // Where one call tells of a row that has no result; the least row is kept, with the reason.
