@@ -1,6 +1,6 @@
 """docs/differences.md: what it says of DuckDB and of gpuetl, run in both."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 
@@ -55,6 +55,8 @@ SCALARS = {
         datetime(2020, 1, 1, 0, 0, 1),
     ),
     "`hugeint`, `timetz`": ("CAST(1 AS hugeint)", REFUSED, 1),
+    "`CAST(INTERVAL '26 hours' AS string)`": ("CAST(INTERVAL '26 hours' AS string)", "1 day 02:00:00", "26:00:00"),
+    "CAST of a column to interval": ("CAST(lower('1 MONTH') AS interval)", REFUSED, timedelta(days=30)),
     "`date_diff('week', a, b)`": ("date_diff('week', DATE '2023-01-22', DATE '2024-09-13')", 86, 85),
     "`split(x, NULL)`": ("string_split('a', NULL)", None, ["a"]),
     "`json_valid(x)` of": ("json_valid('[NaN]')", False, True),
