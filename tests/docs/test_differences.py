@@ -48,6 +48,9 @@ LISTS = {
 }
 SCALARS = {
     "`CAST(x AS int)` of a fraction": ("CAST(2.5 AS int)", REFUSED, 3),
+    "`round(2.5)`": ("round(2.5)", 2.0, 3.0),
+    "`trunc(x, -400)` of a float": ("trunc(123.5::DOUBLE, -400)", 0.0, 123.5),
+    "`binom(67, 33)`": ("binom(67, 33)", REFUSED, 14226520737620288370),
     "`int8`": ("CAST(128 AS int8)", REFUSED, 128),
     "`CAST(x AS timestamp_s)`": (
         "CAST('2020-01-01 00:00:00.6' AS timestamp_s)",
@@ -55,9 +58,6 @@ SCALARS = {
         datetime(2020, 1, 1, 0, 0, 1),
     ),
     "`hugeint`, `timetz`": ("CAST(1 AS hugeint)", REFUSED, 1),
-    "`round(2.5)`": ("round(2.5)", 2.0, 3.0),
-    "`trunc(x, -400)` of a float": ("trunc(123.5::DOUBLE, -400)", 0.0, 123.5),
-    "`binom(67, 33)`": ("binom(67, 33)", REFUSED, 14226520737620288370),
     "`date_diff('week', a, b)`": ("date_diff('week', DATE '2023-01-22', DATE '2024-09-13')", 86, 85),
     "`split(x, NULL)`": ("string_split('a', NULL)", None, ["a"]),
     "`json_valid(x)` of": ("json_valid('[NaN]')", False, True),
