@@ -43,6 +43,7 @@ AGGREGATES = {
 LISTS = {
     "NaN in `list_contains`": ("list_contains([CAST('nan' AS double)], CAST('nan' AS double))", False, True),
     "`list_sum(x)` of integers": ("list_sum([9223372036854775807, 1])", REFUSED, 2**63),
+    "`typeof(1)`": ("typeof(1)", "BIGINT", "INTEGER"),
     "`bit_count(x)` of negative": ("bit_count(CAST(-1 AS tinyint))", 64, 8),
 }
 SCALARS = {
