@@ -1,5 +1,6 @@
 """docs/differences.md: what it says of DuckDB and of gpuetl, run in both."""
 
+from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 
@@ -48,6 +49,13 @@ LISTS = {
 }
 SCALARS = {
     "`CAST(x AS int)` of a fraction": ("CAST(2.5 AS int)", REFUSED, 3),
+    "`int8`": ("CAST(128 AS int8)", REFUSED, 128),
+    "`CAST(x AS timestamp_s)`": (
+        "CAST('2020-01-01 00:00:00.6' AS timestamp_s)",
+        REFUSED,
+        datetime(2020, 1, 1, 0, 0, 1),
+    ),
+    "`hugeint`, `timetz`": ("CAST(1 AS hugeint)", REFUSED, 1),
     "`date_diff('week', a, b)`": ("date_diff('week', DATE '2023-01-22', DATE '2024-09-13')", 86, 85),
     "`split(x, NULL)`": ("string_split('a', NULL)", None, ["a"]),
     "`json_valid(x)` of": ("json_valid('[NaN]')", False, True),
