@@ -47,6 +47,7 @@ LISTS = {
     "`list_contains([], NULL)`": ("list_contains([], NULL)", None, False),
     "`list_select(x, places)`": ("list_select([1, 2], [-1])", [2], [None]),
     "`list_where(x, mask)`": ("list_where([1], [true, true])", [1], [1, None]),
+    "`typeof(1)`": ("typeof(1)", "BIGINT", "INTEGER"),
     "`bit_count(x)` of negative": ("bit_count(CAST(-1 AS tinyint))", 64, 8),
 }
 SCALARS = {

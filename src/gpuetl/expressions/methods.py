@@ -2166,6 +2166,25 @@ class Methods:
         """
         return self._call("flatten", (self,))
 
+    def list_resize(self, size: IntoExpression, value: IntoExpression = None) -> Expression:
+        """The first elements, as many as size; missing ones are value, or null.
+
+        A null list is null, and a null size is 0.
+
+        Example: `lit([1, 2]).list_resize(4, 0)` is `[1, 2, 0, 0]`.
+        """
+        return self._call("list_resize", (self, size), (value,))
+
+    def list_zip(self, *y: IntoExpression) -> Expression:
+        """Structs of the elements in the same place, as `row(x[1], y[1])`.
+
+        It is as long as the longest list, and missing elements are null; with `true` as the last argument, as long as
+        the shortest. A null list has no elements. Never null.
+
+        Example: `lit([1, 2]).list_zip(["a"])` is `[{"element1": 1, "element2": "a"}, {"element1": 2, "element2": None}]`.
+        """
+        return self._call("list_zip", (self, *y))
+
     def list_sum(self) -> Expression:
         """The sum of the elements: int64, float64 or decimal.
 
@@ -2494,6 +2513,15 @@ class Methods:
         Example: `struct(a=1, b="x").struct_extract("b")` is `"x"`.
         """
         return self._call("struct_extract", (self, field))
+
+    def row(self, *y: IntoExpression) -> Expression:
+        """`(x, y)`, a struct of values without names.
+
+        Its fields are element1, element2 and so on, and `[1]` is the first. Never null.
+
+        Example: `lit(1).row("x")` is `{"element1": 1, "element2": "x"}`.
+        """
+        return self._call("row", (self, *y))
 
     def struct_concat(self, *y: IntoExpression) -> Expression:
         """The fields of all structs, in one.
@@ -2848,6 +2876,15 @@ class Methods:
         Example: `lit("a").sha256()` is `"ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"`.
         """
         return self._call("sha256", (self,))
+
+    def typeof(self) -> Expression:
+        """The type of x as DuckDB writes it, which CAST takes as well: `DOUBLE`, `VARCHAR[]`.
+
+        Whole numbers in a text are `BIGINT`. Never null.
+
+        Example: `lit([1.5]).typeof()` is `"DOUBLE[]"`.
+        """
+        return self._call("typeof", (self,))
 
     def count(self) -> Expression:
         """The number of values that are not null.
