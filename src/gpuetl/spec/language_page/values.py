@@ -73,11 +73,13 @@ Expressions take nested values apart:
 | `s.a`, `s.a.b` | a field of a struct, and a field of a struct in it |
 | `s."first name"`, `struct<"first name": string>` | a field whose name is not a word |
 | `{'a': x}`, `struct_pack(a := x)`, `struct(x AS a)` | a new struct; in YAML, an expression with braces needs quotes |
+| `(x, y)`, `row(x, y)` | a struct of values without names: its fields are `element1` and `element2`, as DuckDB gives to Arrow; `(x, y)[1]` is x, and CAST to another struct goes by place |
 | `struct_update(s, a := x)`, `struct_insert(s, b := x)` | the struct with another value in a field, or with one more field |
 | `x[1]`, `x[2:3]` | the first element of a list; the second and the third as a list |
 | `[a, b, 3]` | a new list |
 | `list_transform(x, lambda e: e + 1)` | the list of what a lambda gives of each element |
 | `list_reduce(x, lambda total, e: total + e, 0)` | one value, made of the elements one after the other; on a GPU, all lists take a step at once, so a list of a million elements takes a million steps |
+| `list_zip(x, y)` | structs of the elements in the same place: `list_zip([1, 2], ['a', 'b'])[2][1]` is 2 |
 | `[e + 1 for e in x if e > 0]` | the same of those elements for which a condition holds |
 | `m['key']` | the value of a map's key |
 | `MAP {'a': 1, k: v}`, `map(keys, values)` | a new map |
