@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from gpuetl.errors import EvaluationError
+from gpuetl.expressions.interval_text import UnknownUnit, cast_microseconds
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, columns_of, walk
 from gpuetl.expressions.unparse import shown_sql
 from gpuetl.messages import Message, code_of, coded
@@ -183,6 +184,8 @@ def why_not(value: pa.Scalar, dtype: DataType) -> str:
     if is_decimal(dtype) and (number := decimal_of(value)) is not None:
         fits = abs(number) < Decimal(10) ** (dtype.precision - dtype.scale)
         return f"more than {dtype.scale} decimals" if fits else f"overflow of {name}"
+    if kind == STRING and dtype == DURATION:
+        return why_no_duration(value.as_py())
     if kind == STRING:
         return f"not a valid {name}"
     if dtype == BOOL:
@@ -200,6 +203,17 @@ def why_not(value: pa.Scalar, dtype: DataType) -> str:
     return (
         f"beyond the range of {name}" if is_floating(kind) and is_floating(dtype) else f"{name} cannot hold it exactly"
     )
+
+
+def why_no_duration(text: str) -> str:
+    """Return why a text is no duration: it has months, or is too long, or is none."""
+    try:
+        cast_microseconds(text)
+    except UnknownUnit:
+        return "not a valid duration"
+    except ValueError as error:
+        return str(error) if "no fixed length" in str(error) else "not a valid duration"
+    return "not a valid duration"
 
 
 def decimal_of(value: pa.Scalar) -> Decimal | None:

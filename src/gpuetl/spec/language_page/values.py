@@ -225,9 +225,13 @@ the empty string. CSV values follow the same rules, but gpuetl ignores spaces an
 | date | `[0-9]{4}-[0-9]{2}-[0-9]{2}` | a day of the calendar |
 | timestamp | date `([ T][0-9]{2}(:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?)?` | to 23:59:59.999999 |
 | timestamp_ns | the same, with 1 to 9 digits of a second | from 1677-09-21 to 2262-04-11 |
+| duration | amounts with units, `1 day 2 hours`, `1h30m`, `3 days ago`, a time at the end, `1 day 2:30:00`, or seconds, `47.21` | each to the microsecond; months have no fixed length |
 | binary | ASCII, and any byte as `\xAA`; no other `\` | `encode(x)` has the UTF-8 of all strings |
 | uuid | `6f9619ff-8b86-d011-b42d-00c04fc964ff`, in either case | |
 | timestamp[Zone] | timestamp with hours `(Z\|[-+][0-9]{2}(:?[0-9]{2})?)` | the offset to UTC, hours to 23 |
+
+A duration is written as DuckDB writes it, in days and a time: `2 days 03:04:05.25`, `-01:00:00`. A constant may have months:
+`ts + CAST('3 months' AS interval)`.
 """
 
 
