@@ -16,7 +16,19 @@ from gpuetl.messages import Message, code_of, coded
 from gpuetl.plan.node import REFUSED
 from gpuetl.plan.nodes import STATE, Kernel, KernelReduction, KernelTable, Project, ScalarJoin, Window
 from gpuetl.types.calendar_intervals import CALENDAR, CalendarInterval
-from gpuetl.types.data_types import BOOL, DATE, DURATION, INT64, STRING, DataType, is_floating, is_integer, type_name
+from gpuetl.types.data_types import (
+    BOOL,
+    DATE,
+    DURATION,
+    INT64,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NS,
+    DataType,
+    is_floating,
+    is_integer,
+    type_name,
+)
 from gpuetl.types.decimal_types import MAX_DIGITS, is_decimal
 from gpuetl.value_texts import shown
 
@@ -177,6 +189,10 @@ def why_not(value: pa.Scalar, dtype: DataType) -> str:
         return "neither 0 nor 1"
     if dtype == DATE:
         return "it has a time of day; use to_date"
+    if dtype == TIMESTAMP and kind == TIMESTAMP_NS:
+        return "it has nanoseconds"
+    if pa.types.is_fixed_size_binary(dtype):
+        return f"it has {len(value.as_py())} bytes, not {dtype.byte_width}"
     if pa.types.is_timestamp(dtype):
         return "the result is beyond the range of timestamps"
     if is_decimal(dtype):

@@ -71,7 +71,7 @@ class Methods:
         return self._call("int_divide", (self, y))
 
     def modulo(self, y: IntoExpression) -> Expression:
-        """`x % y` with the sign of x; null where y is 0.
+        """`x % y` with the sign of x; null where y is 0, of floats NaN.
 
         Null in any argument gives null.
 
@@ -139,14 +139,14 @@ class Methods:
         """
         return self._call("ceil", (self,))
 
-    def trunc(self) -> Expression:
-        """x without its fraction, in x's type.
+    def trunc(self, digits: int | Expression | None = None) -> Expression:
+        """x without what is behind `digits` places after the point (0), in x's type.
 
         Null in any argument gives null.
 
-        Example: `lit(-1.5).trunc()` is `-1.0`.
+        Example: `lit(-1.57).trunc(1)` is `-1.5`.
         """
-        return self._call("trunc", (self,))
+        return self._call("trunc", (self,), (digits,))
 
     def try_add(self, y: IntoExpression) -> Expression:
         """`x + y`; null where integers overflow.
@@ -268,6 +268,17 @@ class Methods:
         Example: `lit(5).factorial()` is `120`.
         """
         return self._call("factorial", (self,))
+
+    def binom(self, k: IntoExpression) -> Expression:
+        """In how many ways k of n things are chosen; 0 if k is more than n.
+
+        An error for negative numbers, and beyond int64.
+
+        Null in any argument gives null.
+
+        Example: `lit(5).binom(2)` is `10`.
+        """
+        return self._call("binom", (self, k))
 
     def bit_count(self) -> Expression:
         """How many of the int64's bits are set.
@@ -560,6 +571,17 @@ class Methods:
         Example: `lit(5).gamma()` is `24.0`.
         """
         return self._call("gamma", (self,))
+
+    def lgamma(self) -> Expression:
+        """The natural logarithm of the gamma function's absolute value.
+
+        Inf at 0 and at negative whole numbers.
+
+        Null in any argument gives null.
+
+        Example: `lit(1).lgamma()` is `0.0`.
+        """
+        return self._call("lgamma", (self,))
 
     def fdiv(self, y: IntoExpression) -> Expression:
         """floor(x / y), in floating point.

@@ -52,14 +52,16 @@ SQL's names mean the same, in lower or upper case, in schemas, parameters and CA
 |---|---|
 | `int`, `bigint` | `int32`, `int64` |
 | `double` | `float64` |
-| `text` | `string` |
+| `text`, `varchar(20)` | `string`; the number of characters counts nothing |
+| `blob`, `bytea` | `binary` |
 | `decimal`, `decimal(p)` | `decimal(18,3)`, `decimal(p,0)` |
 | `timestamptz` | `timestamp[UTC]` |
 
 - The types of all columns are known before a row is read.
 - A timestamp with a zone and one without are different types.
-- `timestamp_ns` keeps nanoseconds where a schema names it. A CAST to `timestamp` is exact or an error.
-- `binary` and `uuid` compare by their bytes, also as keys.
+- `timestamp_ns` keeps nanoseconds where a schema or a CAST names it. A CAST to `timestamp` is exact or an error.
+- Constants of `timestamp_s` and `timestamp_ms` are a `timestamp`. Columns are a `timestamp` in the first place.
+- `binary` and `uuid` compare by their bytes, also as keys. `CAST('\\xC3\\xA9t' AS binary)` has the three bytes C3, A9 and 74.
 - A dictionary column of a file is read as its values.
 - Files may have other types, such as intervals and decimals of more than 38 digits. gpuetl only passes such columns
   on.
@@ -220,6 +222,9 @@ the empty string. CSV values follow the same rules, but gpuetl ignores spaces an
 | bool | `true\|t\|yes\|y\|1`, `false\|f\|no\|n\|0`, in either case | |
 | date | `[0-9]{4}-[0-9]{2}-[0-9]{2}` | a day of the calendar |
 | timestamp | date `([ T][0-9]{2}(:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?)?` | to 23:59:59.999999 |
+| timestamp_ns | the same, with 1 to 9 digits of a second | from 1677-09-21 to 2262-04-11 |
+| binary | ASCII, and any byte as `\xAA`; no other `\` | `encode(x)` has the UTF-8 of all strings |
+| uuid | `6f9619ff-8b86-d011-b42d-00c04fc964ff`, in either case | |
 | timestamp[Zone] | timestamp with hours `(Z\|[-+][0-9]{2}(:?[0-9]{2})?)` | the offset to UTC, hours to 23 |
 """
 
