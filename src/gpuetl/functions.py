@@ -3065,10 +3065,8 @@ def decode(x: IntoExpression) -> Expression:
     return function_call("decode", (x,))
 
 
-def json_extract(text: IntoExpression, path: str | int | Expression) -> Expression:
+def json_extract(text: IntoExpression, path: str | int | Sequence[str] | Expression) -> Expression:
     """`text -> path`: the value at a path, as JSON; null where there is none.
-
-    A path with * gives a list.
 
     Null in any argument gives null.
 
@@ -3077,10 +3075,10 @@ def json_extract(text: IntoExpression, path: str | int | Expression) -> Expressi
     return function_call("json_extract", (text, path))
 
 
-def json_extract_string(text: IntoExpression, path: str | int | Expression) -> Expression:
+def json_extract_string(text: IntoExpression, path: str | int | Sequence[str] | Expression) -> Expression:
     """`text ->> path`: a string at a path without its quotes, any other value as JSON.
 
-    Null for `null`, and where there is none. A path with * gives a list.
+    Null for `null`, and where there is none.
 
     Null in any argument gives null.
 
@@ -3089,7 +3087,7 @@ def json_extract_string(text: IntoExpression, path: str | int | Expression) -> E
     return function_call("json_extract_string", (text, path))
 
 
-def json_value(text: IntoExpression, path: str | int | Expression) -> Expression:
+def json_value(text: IntoExpression, path: str | int | Sequence[str] | Expression) -> Expression:
     """A string, number or boolean at a path as JSON, a string with its quotes.
 
     Null for others.
@@ -3101,7 +3099,7 @@ def json_value(text: IntoExpression, path: str | int | Expression) -> Expression
     return function_call("json_value", (text, path))
 
 
-def json_exists(text: IntoExpression, path: str | int | Expression) -> Expression:
+def json_exists(text: IntoExpression, path: str | int | Sequence[str] | Expression) -> Expression:
     """Whether there is a value at a path, perhaps `null`.
 
     Null in any argument gives null.
@@ -3111,7 +3109,7 @@ def json_exists(text: IntoExpression, path: str | int | Expression) -> Expressio
     return function_call("json_exists", (text, path))
 
 
-def json_type(text: IntoExpression, path: str | int | Expression | None = None) -> Expression:
+def json_type(text: IntoExpression, path: str | int | Sequence[str] | Expression | None = None) -> Expression:
     """The type of the value.
 
     OBJECT, ARRAY, VARCHAR, BOOLEAN, NULL, UBIGINT, BIGINT for negative integers, or DOUBLE; null where there is none.
@@ -3123,7 +3121,7 @@ def json_type(text: IntoExpression, path: str | int | Expression | None = None) 
     return function_call("json_type", (text,), (path,))
 
 
-def json_array_length(text: IntoExpression, path: str | int | Expression | None = None) -> Expression:
+def json_array_length(text: IntoExpression, path: str | int | Sequence[str] | Expression | None = None) -> Expression:
     """The number of elements of an array, 0 of another value.
 
     Null where there is none.
@@ -3135,7 +3133,7 @@ def json_array_length(text: IntoExpression, path: str | int | Expression | None 
     return function_call("json_array_length", (text,), (path,))
 
 
-def json_keys(text: IntoExpression, path: str | int | Expression | None = None) -> Expression:
+def json_keys(text: IntoExpression, path: str | int | Sequence[str] | Expression | None = None) -> Expression:
     """The keys of an object in their order, no keys of another value.
 
     Null where there is none.

@@ -1,7 +1,6 @@
 """docs/differences.md: what it says of DuckDB and of gpuetl, run in both."""
 
-from datetime import datetime, timedelta
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 

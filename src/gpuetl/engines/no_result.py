@@ -103,6 +103,7 @@ NOT_FORMATTED = coded("GE2003", "a number from 10^38, or NaN or infinite beside 
 LONGER_STRING = coded("GE2003", "a string has more than 256 characters")
 OTHER_LENGTH = coded("GE2003", "the strings differ in length")
 NOT_JSON = coded("GE1864", "not JSON, or nested in more than 256 levels")
+NOT_A_PATH = coded("GE1860", "not a path of one value, such as $.a[0], /a/0, or a key alone")
 NOT_A_JSON_NUMBER = coded("GE1863", "JSON has no NaN and no infinities")
 EMPTY_STRING = coded("GE2003", "a string is empty")
 EMPTY_FILL = coded("GE2003", "the fill is empty")

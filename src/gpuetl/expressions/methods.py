@@ -2702,10 +2702,8 @@ class Methods:
         """
         return self._call("decode", (self,))
 
-    def json_extract(self, path: str | int | Expression) -> Expression:
+    def json_extract(self, path: str | int | Sequence[str] | Expression) -> Expression:
         """`text -> path`: the value at a path, as JSON; null where there is none.
-
-        A path with * gives a list.
 
         Null in any argument gives null.
 
@@ -2713,10 +2711,10 @@ class Methods:
         """
         return self._call("json_extract", (self, path))
 
-    def json_extract_string(self, path: str | int | Expression) -> Expression:
+    def json_extract_string(self, path: str | int | Sequence[str] | Expression) -> Expression:
         """`text ->> path`: a string at a path without its quotes, any other value as JSON.
 
-        Null for `null`, and where there is none. A path with * gives a list.
+        Null for `null`, and where there is none.
 
         Null in any argument gives null.
 
@@ -2724,7 +2722,7 @@ class Methods:
         """
         return self._call("json_extract_string", (self, path))
 
-    def json_value(self, path: str | int | Expression) -> Expression:
+    def json_value(self, path: str | int | Sequence[str] | Expression) -> Expression:
         """A string, number or boolean at a path as JSON, a string with its quotes.
 
         Null for others.
@@ -2735,7 +2733,7 @@ class Methods:
         """
         return self._call("json_value", (self, path))
 
-    def json_exists(self, path: str | int | Expression) -> Expression:
+    def json_exists(self, path: str | int | Sequence[str] | Expression) -> Expression:
         """Whether there is a value at a path, perhaps `null`.
 
         Null in any argument gives null.
@@ -2744,7 +2742,7 @@ class Methods:
         """
         return self._call("json_exists", (self, path))
 
-    def json_type(self, path: str | int | Expression | None = None) -> Expression:
+    def json_type(self, path: str | int | Sequence[str] | Expression | None = None) -> Expression:
         """The type of the value.
 
         OBJECT, ARRAY, VARCHAR, BOOLEAN, NULL, UBIGINT, BIGINT for negative integers, or DOUBLE; null where there is
@@ -2756,7 +2754,7 @@ class Methods:
         """
         return self._call("json_type", (self,), (path,))
 
-    def json_array_length(self, path: str | int | Expression | None = None) -> Expression:
+    def json_array_length(self, path: str | int | Sequence[str] | Expression | None = None) -> Expression:
         """The number of elements of an array, 0 of another value.
 
         Null where there is none.
@@ -2767,7 +2765,7 @@ class Methods:
         """
         return self._call("json_array_length", (self,), (path,))
 
-    def json_keys(self, path: str | int | Expression | None = None) -> Expression:
+    def json_keys(self, path: str | int | Sequence[str] | Expression | None = None) -> Expression:
         """The keys of an object in their order, no keys of another value.
 
         Null where there is none.
