@@ -39,30 +39,31 @@ __all__ = [
     "list_first", "list_get", "list_grade_up", "list_has_all", "list_has_any", "list_histogram", "list_intersect",
     "list_kurtosis", "list_kurtosis_pop", "list_last", "list_length", "list_mad", "list_max", "list_mean",
     "list_median", "list_min", "list_mode", "list_position", "list_prepend", "list_product", "list_quantile",
-    "list_reduce", "list_reverse", "list_reverse_sort", "list_select", "list_sem", "list_skewness", "list_slice",
-    "list_sort", "list_std", "list_std_pop", "list_sum", "list_transform", "list_unique", "list_value", "list_var",
-    "list_var_pop", "list_where", "ln", "local_time", "log", "log10", "log1p", "log2", "lower", "lpad", "ltrim", "mad",
-    "make_date", "make_time", "make_timestamp", "make_timestamptz", "map", "map_concat", "map_contains",
-    "map_contains_value", "map_entries", "map_extract", "map_from_entries", "map_get", "map_keys", "map_values", "max",
-    "max_by", "max_by_n", "max_n", "md5", "mean", "mean_distinct", "median", "median_distinct", "microsecond",
-    "microseconds", "millennium", "millisecond", "milliseconds", "min", "min_by", "min_by_n", "min_n", "minute",
-    "minutes", "mode", "modulo", "month", "month_name", "multiply", "negate", "nextafter", "not_", "not_equal",
-    "nth_value", "ntile", "nullif", "or_", "parse_dirname", "parse_dirpath", "parse_filename", "parse_path",
-    "pct_change", "percent_rank", "pi", "power", "printf", "product", "product_distinct", "qcut", "quantile",
-    "quantile_disc", "quarter", "radians", "range", "rank", "regexp_count", "regexp_escape", "regexp_extract",
-    "regexp_extract_all", "regexp_full_match", "regexp_like", "regexp_replace", "regexp_split_to_array", "regr_avgx",
-    "regr_avgy", "regr_count", "regr_intercept", "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy",
-    "remove_prefix", "remove_suffix", "repeat", "replace", "reverse", "right", "rolling_corr", "rolling_count",
-    "rolling_count_distinct", "rolling_covar_pop", "rolling_covar_samp", "rolling_first", "rolling_last", "rolling_max",
-    "rolling_mean", "rolling_median", "rolling_min", "rolling_nth_value", "rolling_quantile", "rolling_std",
-    "rolling_sum", "rolling_var", "round", "row_number", "rpad", "rtrim", "second", "seconds", "sem", "session_id",
-    "sha1", "sha256", "shift_left", "shift_right", "sign", "signbit", "sin", "sinh", "skewness", "split", "split_part",
-    "sqrt", "starts_with", "std", "std_distinct", "std_pop", "strftime", "string_agg", "string_agg_distinct", "strpos",
-    "strptime", "struct_concat", "struct_extract", "struct_insert", "struct_keys", "struct_pack", "struct_update",
-    "substring", "subtract", "sum", "sum_distinct", "tan", "tanh", "text_slice", "time_bucket", "to_base", "to_base64",
-    "to_date", "to_json", "to_timestamp", "translate", "trim", "trunc", "try_add", "try_from_json", "try_multiply",
-    "try_strptime", "try_subtract", "unhex", "unicode", "upper", "url_decode", "url_encode", "values_by_frequency",
-    "var", "var_distinct", "var_pop", "week", "weeks", "weighted_avg", "width_bucket", "year", "yearweek",
+    "list_reduce", "list_resize", "list_reverse", "list_reverse_sort", "list_select", "list_sem", "list_skewness",
+    "list_slice", "list_sort", "list_std", "list_std_pop", "list_sum", "list_transform", "list_unique", "list_value",
+    "list_var", "list_var_pop", "list_where", "list_zip", "ln", "local_time", "log", "log10", "log1p", "log2", "lower",
+    "lpad", "ltrim", "mad", "make_date", "make_time", "make_timestamp", "make_timestamptz", "map", "map_concat",
+    "map_contains", "map_contains_value", "map_entries", "map_extract", "map_from_entries", "map_get", "map_keys",
+    "map_values", "max", "max_by", "max_by_n", "max_n", "md5", "mean", "mean_distinct", "median", "median_distinct",
+    "microsecond", "microseconds", "millennium", "millisecond", "milliseconds", "min", "min_by", "min_by_n", "min_n",
+    "minute", "minutes", "mode", "modulo", "month", "month_name", "multiply", "negate", "nextafter", "not_",
+    "not_equal", "nth_value", "ntile", "nullif", "or_", "parse_dirname", "parse_dirpath", "parse_filename",
+    "parse_path", "pct_change", "percent_rank", "pi", "power", "printf", "product", "product_distinct", "qcut",
+    "quantile", "quantile_disc", "quarter", "radians", "range", "rank", "regexp_count", "regexp_escape",
+    "regexp_extract", "regexp_extract_all", "regexp_full_match", "regexp_like", "regexp_replace",
+    "regexp_split_to_array", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2", "regr_slope",
+    "regr_sxx", "regr_sxy", "regr_syy", "remove_prefix", "remove_suffix", "repeat", "replace", "reverse", "right",
+    "rolling_corr", "rolling_count", "rolling_count_distinct", "rolling_covar_pop", "rolling_covar_samp",
+    "rolling_first", "rolling_last", "rolling_max", "rolling_mean", "rolling_median", "rolling_min",
+    "rolling_nth_value", "rolling_quantile", "rolling_std", "rolling_sum", "rolling_var", "round", "row", "row_number",
+    "rpad", "rtrim", "second", "seconds", "sem", "session_id", "sha1", "sha256", "shift_left", "shift_right", "sign",
+    "signbit", "sin", "sinh", "skewness", "split", "split_part", "sqrt", "starts_with", "std", "std_distinct",
+    "std_pop", "strftime", "string_agg", "string_agg_distinct", "strpos", "strptime", "struct_concat", "struct_extract",
+    "struct_insert", "struct_keys", "struct_pack", "struct_update", "substring", "subtract", "sum", "sum_distinct",
+    "tan", "tanh", "text_slice", "time_bucket", "to_base", "to_base64", "to_date", "to_json", "to_timestamp",
+    "translate", "trim", "trunc", "try_add", "try_from_json", "try_multiply", "try_strptime", "try_subtract", "typeof",
+    "unhex", "unicode", "upper", "url_decode", "url_encode", "values_by_frequency", "var", "var_distinct", "var_pop",
+    "week", "weeks", "weighted_avg", "width_bucket", "year", "yearweek",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:  # to a type checker, what is not here is an error
@@ -2501,6 +2502,27 @@ def flatten(x: IntoExpression) -> Expression:
     return function_call("flatten", (x,))
 
 
+def list_resize(x: IntoExpression, size: IntoExpression, value: IntoExpression = None) -> Expression:
+    """The first elements, as many as size; missing ones are value, or null.
+
+    A null list is null, and a null size is 0.
+
+    Example: `list_resize([1, 2], 4, 0)` is `[1, 2, 0, 0]`.
+    """
+    return function_call("list_resize", (x, size), (value,))
+
+
+def list_zip(x: IntoExpression, *y: IntoExpression) -> Expression:
+    """Structs of the elements in the same place, as `row(x[1], y[1])`.
+
+    It is as long as the longest list, and missing elements are null; with `true` as the last argument, as long as the
+    shortest. A null list has no elements. Never null.
+
+    Example: `list_zip([1, 2], ["a"])` is `[{"element1": 1, "element2": "a"}, {"element1": 2, "element2": None}]`.
+    """
+    return function_call("list_zip", (x, *y))
+
+
 def list_sum(x: IntoExpression) -> Expression:
     """The sum of the elements: int64, float64 or decimal; overflow is an error.
 
@@ -2861,6 +2883,16 @@ def struct_extract(x: IntoExpression, field: str | Expression) -> Expression:
     return function_call("struct_extract", (x, field))
 
 
+def row(x: IntoExpression, *y: IntoExpression) -> Expression:
+    """`(x, y)`, a struct of values without names.
+
+    Its fields are element1, element2 and so on, and `[1]` is the first. Never null.
+
+    Example: `row(lit(1), "x")` is `{"element1": 1, "element2": "x"}`.
+    """
+    return function_call("row", (x, *y))
+
+
 def struct_concat(x: IntoExpression, *y: IntoExpression) -> Expression:
     """The fields of all structs, in one.
 
@@ -3059,10 +3091,8 @@ def decode(x: IntoExpression) -> Expression:
     return function_call("decode", (x,))
 
 
-def json_extract(text: IntoExpression, path: str | int | Expression) -> Expression:
+def json_extract(text: IntoExpression, path: str | int | Sequence[str] | Expression) -> Expression:
     """`text -> path`: the value at a path, as JSON; null where there is none.
-
-    A path with * gives a list.
 
     Null in any argument gives null.
 
@@ -3071,10 +3101,10 @@ def json_extract(text: IntoExpression, path: str | int | Expression) -> Expressi
     return function_call("json_extract", (text, path))
 
 
-def json_extract_string(text: IntoExpression, path: str | int | Expression) -> Expression:
+def json_extract_string(text: IntoExpression, path: str | int | Sequence[str] | Expression) -> Expression:
     """`text ->> path`: a string at a path without its quotes, any other value as JSON.
 
-    Null for `null`, and where there is none. A path with * gives a list.
+    Null for `null`, and where there is none.
 
     Null in any argument gives null.
 
@@ -3083,7 +3113,7 @@ def json_extract_string(text: IntoExpression, path: str | int | Expression) -> E
     return function_call("json_extract_string", (text, path))
 
 
-def json_value(text: IntoExpression, path: str | int | Expression) -> Expression:
+def json_value(text: IntoExpression, path: str | int | Sequence[str] | Expression) -> Expression:
     """A string, number or boolean at a path as JSON, a string with its quotes.
 
     Null for others.
@@ -3095,7 +3125,7 @@ def json_value(text: IntoExpression, path: str | int | Expression) -> Expression
     return function_call("json_value", (text, path))
 
 
-def json_exists(text: IntoExpression, path: str | int | Expression) -> Expression:
+def json_exists(text: IntoExpression, path: str | int | Sequence[str] | Expression) -> Expression:
     """Whether there is a value at a path, perhaps `null`.
 
     Null in any argument gives null.
@@ -3105,7 +3135,7 @@ def json_exists(text: IntoExpression, path: str | int | Expression) -> Expressio
     return function_call("json_exists", (text, path))
 
 
-def json_type(text: IntoExpression, path: str | int | Expression | None = None) -> Expression:
+def json_type(text: IntoExpression, path: str | int | Sequence[str] | Expression | None = None) -> Expression:
     """The type of the value.
 
     OBJECT, ARRAY, VARCHAR, BOOLEAN, NULL, UBIGINT, BIGINT for negative integers, or DOUBLE; null where there is none.
@@ -3117,7 +3147,7 @@ def json_type(text: IntoExpression, path: str | int | Expression | None = None) 
     return function_call("json_type", (text,), (path,))
 
 
-def json_array_length(text: IntoExpression, path: str | int | Expression | None = None) -> Expression:
+def json_array_length(text: IntoExpression, path: str | int | Sequence[str] | Expression | None = None) -> Expression:
     """The number of elements of an array, 0 of another value.
 
     Null where there is none.
@@ -3129,7 +3159,7 @@ def json_array_length(text: IntoExpression, path: str | int | Expression | None 
     return function_call("json_array_length", (text,), (path,))
 
 
-def json_keys(text: IntoExpression, path: str | int | Expression | None = None) -> Expression:
+def json_keys(text: IntoExpression, path: str | int | Sequence[str] | Expression | None = None) -> Expression:
     """The keys of an object in their order, no keys of another value.
 
     Null where there is none.
@@ -3249,6 +3279,16 @@ def sha256(text: IntoExpression) -> Expression:
     Example: `sha256(lit("a"))` is `"ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"`.
     """
     return function_call("sha256", (text,))
+
+
+def typeof(x: IntoExpression) -> Expression:
+    """The type of x as DuckDB writes it, which CAST takes as well: `DOUBLE`, `VARCHAR[]`.
+
+    Whole numbers in a text are `BIGINT`. Never null.
+
+    Example: `typeof([1.5])` is `"DOUBLE[]"`.
+    """
+    return function_call("typeof", (x,))
 
 
 def count_distinct(x: Expression, *more: Expression) -> Expression:

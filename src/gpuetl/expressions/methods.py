@@ -2190,6 +2190,25 @@ class Methods:
         """
         return self._call("flatten", (self,))
 
+    def list_resize(self, size: IntoExpression, value: IntoExpression = None) -> Expression:
+        """The first elements, as many as size; missing ones are value, or null.
+
+        A null list is null, and a null size is 0.
+
+        Example: `lit([1, 2]).list_resize(4, 0)` is `[1, 2, 0, 0]`.
+        """
+        return self._call("list_resize", (self, size), (value,))
+
+    def list_zip(self, *y: IntoExpression) -> Expression:
+        """Structs of the elements in the same place, as `row(x[1], y[1])`.
+
+        It is as long as the longest list, and missing elements are null; with `true` as the last argument, as long as
+        the shortest. A null list has no elements. Never null.
+
+        Example: `lit([1, 2]).list_zip(["a"])` is `[{"element1": 1, "element2": "a"}, {"element1": 2, "element2": None}]`.
+        """
+        return self._call("list_zip", (self, *y))
+
     def list_sum(self) -> Expression:
         """The sum of the elements: int64, float64 or decimal.
 
@@ -2519,6 +2538,15 @@ class Methods:
         """
         return self._call("struct_extract", (self, field))
 
+    def row(self, *y: IntoExpression) -> Expression:
+        """`(x, y)`, a struct of values without names.
+
+        Its fields are element1, element2 and so on, and `[1]` is the first. Never null.
+
+        Example: `lit(1).row("x")` is `{"element1": 1, "element2": "x"}`.
+        """
+        return self._call("row", (self, *y))
+
     def struct_concat(self, *y: IntoExpression) -> Expression:
         """The fields of all structs, in one.
 
@@ -2698,10 +2726,8 @@ class Methods:
         """
         return self._call("decode", (self,))
 
-    def json_extract(self, path: str | int | Expression) -> Expression:
+    def json_extract(self, path: str | int | Sequence[str] | Expression) -> Expression:
         """`text -> path`: the value at a path, as JSON; null where there is none.
-
-        A path with * gives a list.
 
         Null in any argument gives null.
 
@@ -2709,10 +2735,10 @@ class Methods:
         """
         return self._call("json_extract", (self, path))
 
-    def json_extract_string(self, path: str | int | Expression) -> Expression:
+    def json_extract_string(self, path: str | int | Sequence[str] | Expression) -> Expression:
         """`text ->> path`: a string at a path without its quotes, any other value as JSON.
 
-        Null for `null`, and where there is none. A path with * gives a list.
+        Null for `null`, and where there is none.
 
         Null in any argument gives null.
 
@@ -2720,7 +2746,7 @@ class Methods:
         """
         return self._call("json_extract_string", (self, path))
 
-    def json_value(self, path: str | int | Expression) -> Expression:
+    def json_value(self, path: str | int | Sequence[str] | Expression) -> Expression:
         """A string, number or boolean at a path as JSON, a string with its quotes.
 
         Null for others.
@@ -2731,7 +2757,7 @@ class Methods:
         """
         return self._call("json_value", (self, path))
 
-    def json_exists(self, path: str | int | Expression) -> Expression:
+    def json_exists(self, path: str | int | Sequence[str] | Expression) -> Expression:
         """Whether there is a value at a path, perhaps `null`.
 
         Null in any argument gives null.
@@ -2740,7 +2766,7 @@ class Methods:
         """
         return self._call("json_exists", (self, path))
 
-    def json_type(self, path: str | int | Expression | None = None) -> Expression:
+    def json_type(self, path: str | int | Sequence[str] | Expression | None = None) -> Expression:
         """The type of the value.
 
         OBJECT, ARRAY, VARCHAR, BOOLEAN, NULL, UBIGINT, BIGINT for negative integers, or DOUBLE; null where there is
@@ -2752,7 +2778,7 @@ class Methods:
         """
         return self._call("json_type", (self,), (path,))
 
-    def json_array_length(self, path: str | int | Expression | None = None) -> Expression:
+    def json_array_length(self, path: str | int | Sequence[str] | Expression | None = None) -> Expression:
         """The number of elements of an array, 0 of another value.
 
         Null where there is none.
@@ -2763,7 +2789,7 @@ class Methods:
         """
         return self._call("json_array_length", (self,), (path,))
 
-    def json_keys(self, path: str | int | Expression | None = None) -> Expression:
+    def json_keys(self, path: str | int | Sequence[str] | Expression | None = None) -> Expression:
         """The keys of an object in their order, no keys of another value.
 
         Null where there is none.
@@ -2872,6 +2898,15 @@ class Methods:
         Example: `lit("a").sha256()` is `"ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"`.
         """
         return self._call("sha256", (self,))
+
+    def typeof(self) -> Expression:
+        """The type of x as DuckDB writes it, which CAST takes as well: `DOUBLE`, `VARCHAR[]`.
+
+        Whole numbers in a text are `BIGINT`. Never null.
+
+        Example: `lit([1.5]).typeof()` is `"DOUBLE[]"`.
+        """
+        return self._call("typeof", (self,))
 
     def count(self) -> Expression:
         """The number of values that are not null.

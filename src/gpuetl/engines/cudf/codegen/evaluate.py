@@ -49,6 +49,7 @@ from gpuetl.engines.no_result import (
     NO_PART,
     NOT_A_JSON_NUMBER,
     NOT_ABOVE_ZERO,
+    NOT_A_PATH,
     NOT_BASE64,
     NOT_FORMATTED,
     NOT_HEX,
@@ -62,6 +63,7 @@ from gpuetl.engines.no_result import (
     OVERFLOW,
     RANGE_TOO_LONG,
     SHOWN_TWICE,
+    SIZE_OF_NO_LIST,
     TOO_MANY_CHARACTERS,
     YEAR_DIGITS,
     NoResult,
@@ -119,6 +121,8 @@ REASONS = (
     NOT_FORMATTED,
     NO_PART,
     NOT_ABOVE_ZERO,
+    SIZE_OF_NO_LIST,
+    NOT_A_PATH,
 )
 """What `Reason` in rows.cuh stands for, in its order; `dtype` is that of the result."""
 

@@ -249,6 +249,8 @@ enum Reason : int {
     NOT_FORMATTED = 37,
     NO_PART = 38,         // of a date has this name
     NOT_ABOVE_ZERO = 39,  // is a bucket's width
+    SIZE_OF_NO_LIST = 38,
+    NOT_A_PATH = 39,
 };
 
 // Where one call tells of a row that has no result; the least row is kept, with the reason.
