@@ -119,10 +119,10 @@ REASONS = (
     LONG_STRING,
     LONGER_STRING,
     NOT_FORMATTED,
-    NO_PART,
-    NOT_ABOVE_ZERO,
     SIZE_OF_NO_LIST,
     NOT_A_PATH,
+    NO_PART,
+    NOT_ABOVE_ZERO,
 )
 """What `Reason` in rows.cuh stands for, in its order; `dtype` is that of the result."""
 
