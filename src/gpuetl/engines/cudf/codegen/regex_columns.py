@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from gpuetl.engines.cudf.codegen.cuda_types import accessors, buffers_of, c_bytes, c_text, column_parameters, stored_c_type
+from gpuetl.engines.cudf.codegen.cuda_types import (
+    accessors,
+    buffers_of,
+    c_bytes,
+    c_text,
+    column_parameters,
+    stored_c_type,
+)
 from gpuetl.engines.cudf.codegen.device_headers import headers_text
 from gpuetl.engines.cudf.codegen.functions.regex import groups_named, replacement_bytes
 from gpuetl.engines.cudf.codegen.functions.regex_rows import ASKED, as_asked
@@ -150,7 +157,7 @@ def programs_of_rows(given: RowCall, rows: int, machine: Machine) -> tuple[Progr
         return programs, filled(rows, int(programs.places[0]), "int32", machine)
     found = distinct_strings(pattern, machine)
     programs = programs_of([given.compiled(each) for each in found.strings.values()])
-    by_number = np.full(found.count, NONE_OF_ROW, np.int32)
+    by_number = np.full(found.limit, NONE_OF_ROW, np.int32)
     by_number[list(found.strings)] = programs.places
     return programs, pick(machine.arrays.asarray(by_number), found.numbers, machine, missing=NONE_OF_ROW)
 
@@ -166,7 +173,7 @@ def device_replacements(column: Vector, machine: Machine) -> tuple[Vector, int]:
             encoded[number] = bytes([REFUSED_REPLACEMENT])
         else:
             encoded[number] = bytes([max(groups_named(parts), default=0)]) + replacement_bytes(parts, range(10))
-    every = [encoded.get(number, b"") for number in range(found.count)]
+    every = [encoded.get(number, b"") for number in range(found.limit)]
     dictionary = from_arrow(pa.array(every, pa.binary()), machine)
     strings = Vector(STRING, dictionary.rows, dictionary.data, offsets=dictionary.offsets)
     vector = Vector(STRING, column.rows, found.numbers, column.valid, column.nulls, dictionary=strings)
@@ -215,7 +222,9 @@ def row_source(given: RowCall, columns: Mapping[str, Any], size: int, slots: int
         {read}"""
     group = ", int(g.value)" if "g" in columns else ""
     refused = "g.value < 0 || g.value > groups" if "g" in columns else "false"
-    refused = f"uint8_t(r.value[0]) == {REFUSED_REPLACEMENT} || uint8_t(r.value[0]) > groups" if "r" in columns else refused
+    refused = (
+        f"uint8_t(r.value[0]) == {REFUSED_REPLACEMENT} || uint8_t(r.value[0]) > groups" if "r" in columns else refused
+    )
     return f"""{headers_text(["rows.cuh", "strings.cuh", "words.cuh", "reduce.cuh", "regex.cuh"])}
 KERNEL check({taken}, uint64_t* faults) {{
 {accessors(columns)}

@@ -132,7 +132,7 @@ class DistinctStrings(NamedTuple):
     """Each row's number (int32) of its string, -1 of null, how many numbers there are, and the strings that occur."""
 
     numbers: Array
-    count: int
+    limit: int
     strings: dict[int, str]
 
 

@@ -281,6 +281,7 @@ class Preparation:
         """Return a call that takes patterns of rows, which have none where `guard` is not true: these are not read."""
         pattern = expr.args[1]
         column = self.column(case(guard, pattern, dtype=pattern.dtype), TRUE)
+        assert isinstance(column, Column)
         source = PreparedColumn(column.name, pattern.dtype, pattern)
         others = [self.column(arg, guard) for arg in expr.args]
         return replace(expr, args=(others[0], source, *others[2:]))
