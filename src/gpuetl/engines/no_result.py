@@ -16,7 +16,19 @@ from gpuetl.messages import Message, code_of, coded
 from gpuetl.plan.node import REFUSED
 from gpuetl.plan.nodes import STATE, Kernel, KernelReduction, KernelTable, Project, ScalarJoin, Window
 from gpuetl.types.calendar_intervals import CALENDAR, CalendarInterval
-from gpuetl.types.data_types import BOOL, DATE, DURATION, INT64, STRING, DataType, is_floating, is_integer, type_name
+from gpuetl.types.data_types import (
+    BOOL,
+    DATE,
+    DURATION,
+    INT64,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NS,
+    DataType,
+    is_floating,
+    is_integer,
+    type_name,
+)
 from gpuetl.types.decimal_types import MAX_DIGITS, is_decimal
 from gpuetl.value_texts import shown
 
@@ -98,6 +110,7 @@ EQUAL_KEYS = coded("GE1873", "a key of the map stands twice")
 NULL_KEY = coded("GE1874", "a key of the map is null")
 EMPTY_LIST = coded("GE1875", "an empty list has no first element")
 RANGE_TOO_LONG = coded("GE1872", "more than 16,777,216 numbers")
+SIZE_OF_NO_LIST = coded("GE1872", "a size is negative, or more than 16,777,216")
 NULL_ELEMENT = coded("GE1871", "a list has a null element")
 SHOWN_TWICE = coded("GE2010", "the zone's clock shows it twice; see assume_zone's ambiguous")
 NEVER_SHOWN = coded("GE2010", "the zone's clock never shows it; see assume_zone's nonexistent")
@@ -176,6 +189,10 @@ def why_not(value: pa.Scalar, dtype: DataType) -> str:
         return "neither 0 nor 1"
     if dtype == DATE:
         return "it has a time of day; use to_date"
+    if dtype == TIMESTAMP and kind == TIMESTAMP_NS:
+        return "it has nanoseconds"
+    if pa.types.is_fixed_size_binary(dtype):
+        return f"it has {len(value.as_py())} bytes, not {dtype.byte_width}"
     if pa.types.is_timestamp(dtype):
         return "the result is beyond the range of timestamps"
     if is_decimal(dtype):
