@@ -54,6 +54,8 @@ def has_driver() -> bool:
 NO_PAGES = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
 CLUSTER_LAYOUT = "2-rows-a-partition-no-broadcast"
 """The one in which tests run on a cluster: with an exchange wherever one can be."""
+FIRST_PARAMETERS = 4
+"""Of each test, which run on clusters and by kernels on the CPU in that layout; of the others every fourth does."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -66,14 +68,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(trylast=True)  # of what -k and -m have chosen
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is marked `full`, which the end of the run counts, and skip what needs a GPU where there is none."""
+    """Leave out what is marked `full`, and what needs a GPU where there is none; the end of the run counts both."""
     chosen: list[pytest.Item] = []
     left: list[pytest.Item] = []
     full, quick, driver = config.getoption("full"), config.getoption("quick"), has_driver()
     for item in items:
-        why = why_left_out(item, full, quick)
-        if not why and not driver and item.get_closest_marker("gpu"):
-            item.add_marker(pytest.mark.skip(reason="needs an NVIDIA GPU: see the README"))
+        why = why_left_out(item, full, quick, driver)
         (left if why else chosen).append(item)
         config.stash[LEFT_OUT].update([why] if why else [])
     if left:
@@ -81,8 +81,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = chosen
 
 
-def why_left_out(item: pytest.Item, full: bool, quick: bool) -> str:
+def why_left_out(item: pytest.Item, full: bool, quick: bool, driver: bool) -> str:
     """Return why a test is left out; nothing where it is not."""
+    if not driver and item.get_closest_marker("gpu"):
+        return "left to machines with an NVIDIA GPU: see the README"
     marker = item.get_closest_marker("full")
     if marker and not full:
         return f"left to `make test-all`: {marker.kwargs['reason']}"
@@ -173,6 +175,24 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker(
             pytest.mark.full(reason="a second layout of tiny partitions, with broadcasts, where nothing is joined")
         )
+    elif in_cluster_layout and engine in ("dask", ON_CPU) and is_left_of_many(item, engine):
+        item.add_marker(
+            pytest.mark.full(
+                reason="three of four of a test's many parameters, on clusters and by kernels on the CPU, exchanged"
+            )
+        )
+
+
+COLLECTED: Counter[tuple[str, str]] = Counter()
+"""How many parameters of a test in the layout with every exchange were collected, by engine."""
+
+
+def is_left_of_many(item: pytest.Item, engine: str) -> bool:
+    """Tell whether the parameters of a test come after the first ones; those of types stay, which move in their own ways."""
+    name = item.nodeid.partition("[")[0]
+    place = COLLECTED[name, engine]
+    COLLECTED[name, engine] += 1
+    return place >= FIRST_PARAMETERS and place % 4 != 3 and "type" not in name
 
 
 @contextmanager
