@@ -108,7 +108,12 @@ def joined_as_of(builder: Builder, left: Relation, right: Relation) -> Table | N
 def drawn_keys(builder: Builder, left: Relation, right: Relation) -> dict[str, str] | None:
     """Pairs of columns, no right one twice; None where no types meet."""
     types = left.node.schema, right.node.schema
-    pairs = [(a, b) for a in left.comparable() for b in right.comparable() if meeting_type(types[0][a], types[1][b]) is not None]
+    pairs = [
+        (a, b)
+        for a in left.comparable()
+        for b in right.comparable()
+        if meeting_type(types[0][a], types[1][b]) is not None
+    ]
     chosen = dict(builder.draws.some_of(pairs, 1, 3))
     return {a: b for b, a in {b: a for a, b in chosen.items()}.items()} or None
 

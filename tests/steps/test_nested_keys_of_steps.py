@@ -115,9 +115,7 @@ def test_as_of_joins_with_nested_orders(t, check):
     """Of right rows at one time the last one in order: nulls come last."""
     other = t.select("l", at=expr("1"), o=col("k"))
     asof = {"left": "k", "right": "at", "order_by": ["l desc nulls first", "o"]}
-    joined = t.filter(expr("k < 3")).select("k", g=expr("1")).join(
-        other.with_columns(g=expr("1")), "g", asof=asof
-    )
+    joined = t.filter(expr("k < 3")).select("k", g=expr("1")).join(other.with_columns(g=expr("1")), "g", asof=asof)
     check(joined.select("k", "l", "o"), table({"k": "int64", "l": "list<int64>", "o": "int64"}, (1, [], 3), (2, [], 3)))
     one = t.select("k", "s").join(t.select("s", at=col("k"), o=col("k")), "s", asof={"left": "k", "right": "at", "order_by": "s"},
                                   validate="many_to_one")  # fmt: skip
@@ -129,7 +127,7 @@ def test_gaps_of_nested_groups(t, check):
     filled = some.fill_gaps(by=["s", "f"], on="k", every=1, mark="made").filter(expr("k < 5"))
     ours, theirs = (S[1], {"x": 0.0, "l": [0.0]}), (None, None)
     minus = (S[1], F[1])
-    rows = [(1, *minus, False), (2, *ours, True), (3, *ours, True), (4, *ours, False), (2, *theirs, False), (3, *theirs, True), (4, *theirs, True)]
+    rows = [(1, *minus, False), *((k, *ours, k < 4) for k in (2, 3, 4)), *((k, *theirs, k > 2) for k in (2, 3, 4))]
     check(filled, table({"k": "int64", "s": TYPES["s"], "f": TYPES["f"], "made": "bool"}, *rows))
 
 

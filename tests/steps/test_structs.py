@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from gpuetl import InvalidExpression, InvalidPipeline, RunFailed, col, expr, lit, loads, struct
+from gpuetl import InvalidExpression, InvalidPipeline, RunFailed, col, count, expr, lit, loads, struct
 from gpuetl.testing import assert_tables_equal
 from tables import table
 

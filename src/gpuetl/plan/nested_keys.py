@@ -323,7 +323,7 @@ def flat_asof(node: AsofJoin) -> Node:
         flat_parts = parts_of if node.nulls_equal else joined_parts_of
         for names, side, name in zip(on, sides, (left, right), strict=True):
             parts = flat_parts(Column(name, dtype)) if is_nested(dtype) else ()
-            names += [side.add(name, part) for part in parts] or [name]
+            names.extend([side.add(name, part) for part in parts] or [name])
     order_by = sides[1].order(node.order_by)
     left_side, right_side = (
         side.above(below, node.origin) for side, below in zip(sides, (node.left, node.right), strict=True)

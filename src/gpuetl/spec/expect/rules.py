@@ -260,8 +260,8 @@ def constant_columns(context: Context, rule: Rule, names: Iterable[str], source:
         dtype = source.schema.get(name, UNKNOWN)
         if is_nested(dtype):
             message = f"{rule.verb} does not take {value_kinds(dtype)}, and '{name}' is {type_name(dtype)}"
-            hint = f"Write that: with a condition, such as {name} <> []." if is_list(dtype) else "Write that: with a condition."
-            context.problem(coded("GE1115", message), hint, name)
+            example = f", such as {name} <> []" if is_list(dtype) else ""
+            context.problem(coded("GE1115", message), f"Write that: with a condition{example}.", name)
         elif context.keys([name], source.schema):
             yield name
 

@@ -228,9 +228,7 @@ def joined(
     mark = free_name(":found", rows.schema, right.schema)
     columns: dict[str, Expr] = {name: Column(name, right.schema[name]) for name in right_on}
     marks = Project(source=right, columns={**columns, mark: TRUE}, origin=origin)
-    joined_rows = flattened(
-        Join(left=rows, right=marks, left_on=left_on, right_on=right_on, how="left", origin=origin)
-    )
+    joined_rows = flattened(Join(left=rows, right=marks, left_on=left_on, right_on=right_on, how="left", origin=origin))
     return joined_rows, call("not", is_null(Column(mark, BOOL)))
 
 
