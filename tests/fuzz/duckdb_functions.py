@@ -79,6 +79,7 @@ COMPARED_OTHERWISE: dict[tuple[Kind, str], str] = {
         [("window", "ewm_var"), ("window", "ewm_std")],
         "of all rows with their weights: plain loops in tests/engines/pandas/windows/test_functions.py",
     ),
+    ("scalar", "typeof"): "the fuzzer's columns have other types in DuckDB: tests/expressions/test_types.py",
     ("window", "decayed_sum"): "a recursion over rows: plain loops in tests/engines/pandas/windows/test_functions.py",
 }
 """Functions without a text, why, and the test that compares them.  Here, only runs of the engine are compared."""

@@ -71,7 +71,7 @@ class Methods:
         return self._call("int_divide", (self, y))
 
     def modulo(self, y: IntoExpression) -> Expression:
-        """`x % y` with the sign of x; null where y is 0.
+        """`x % y` with the sign of x; null where y is 0, of floats NaN.
 
         Null in any argument gives null.
 
@@ -139,14 +139,14 @@ class Methods:
         """
         return self._call("ceil", (self,))
 
-    def trunc(self) -> Expression:
-        """x without its fraction, in x's type.
+    def trunc(self, digits: int | Expression | None = None) -> Expression:
+        """x without what is behind `digits` places after the point (0), in x's type.
 
         Null in any argument gives null.
 
-        Example: `lit(-1.5).trunc()` is `-1.0`.
+        Example: `lit(-1.57).trunc(1)` is `-1.5`.
         """
-        return self._call("trunc", (self,))
+        return self._call("trunc", (self,), (digits,))
 
     def try_add(self, y: IntoExpression) -> Expression:
         """`x + y`; null where integers overflow.
@@ -268,6 +268,17 @@ class Methods:
         Example: `lit(5).factorial()` is `120`.
         """
         return self._call("factorial", (self,))
+
+    def binom(self, k: IntoExpression) -> Expression:
+        """In how many ways k of n things are chosen; 0 if k is more than n.
+
+        An error for negative numbers, and beyond int64.
+
+        Null in any argument gives null.
+
+        Example: `lit(5).binom(2)` is `10`.
+        """
+        return self._call("binom", (self, k))
 
     def bit_count(self) -> Expression:
         """How many of the int64's bits are set.
@@ -560,6 +571,17 @@ class Methods:
         Example: `lit(5).gamma()` is `24.0`.
         """
         return self._call("gamma", (self,))
+
+    def lgamma(self) -> Expression:
+        """The natural logarithm of the gamma function's absolute value.
+
+        Inf at 0 and at negative whole numbers.
+
+        Null in any argument gives null.
+
+        Example: `lit(1).lgamma()` is `0.0`.
+        """
+        return self._call("lgamma", (self,))
 
     def fdiv(self, y: IntoExpression) -> Expression:
         """floor(x / y), in floating point.
@@ -2144,6 +2166,25 @@ class Methods:
         """
         return self._call("flatten", (self,))
 
+    def list_resize(self, size: IntoExpression, value: IntoExpression = None) -> Expression:
+        """The first elements, as many as size; missing ones are value, or null.
+
+        A null list is null, and a null size is 0.
+
+        Example: `lit([1, 2]).list_resize(4, 0)` is `[1, 2, 0, 0]`.
+        """
+        return self._call("list_resize", (self, size), (value,))
+
+    def list_zip(self, *y: IntoExpression) -> Expression:
+        """Structs of the elements in the same place, as `row(x[1], y[1])`.
+
+        It is as long as the longest list, and missing elements are null; with `true` as the last argument, as long as
+        the shortest. A null list has no elements. Never null.
+
+        Example: `lit([1, 2]).list_zip(["a"])` is `[{"element1": 1, "element2": "a"}, {"element1": 2, "element2": None}]`.
+        """
+        return self._call("list_zip", (self, *y))
+
     def list_sum(self) -> Expression:
         """The sum of the elements: int64, float64 or decimal.
 
@@ -2472,6 +2513,15 @@ class Methods:
         Example: `struct(a=1, b="x").struct_extract("b")` is `"x"`.
         """
         return self._call("struct_extract", (self, field))
+
+    def row(self, *y: IntoExpression) -> Expression:
+        """`(x, y)`, a struct of values without names.
+
+        Its fields are element1, element2 and so on, and `[1]` is the first. Never null.
+
+        Example: `lit(1).row("x")` is `{"element1": 1, "element2": "x"}`.
+        """
+        return self._call("row", (self, *y))
 
     def struct_concat(self, *y: IntoExpression) -> Expression:
         """The fields of all structs, in one.
@@ -2826,6 +2876,15 @@ class Methods:
         Example: `lit("a").sha256()` is `"ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"`.
         """
         return self._call("sha256", (self,))
+
+    def typeof(self) -> Expression:
+        """The type of x as DuckDB writes it, which CAST takes as well: `DOUBLE`, `VARCHAR[]`.
+
+        Whole numbers in a text are `BIGINT`. Never null.
+
+        Example: `lit([1.5]).typeof()` is `"DOUBLE[]"`.
+        """
+        return self._call("typeof", (self,))
 
     def count(self) -> Expression:
         """The number of values that are not null.

@@ -18,12 +18,13 @@ from clusters import (
     wait_until_gone,
     waiting_pipeline,
 )
-from gpuetl import RunOptions, expr
+from gpuetl import RunFailed, RunOptions, expr
 from gpuetl.executors.dask.cluster import open_client
+from gpuetl.executors.dask.liveness import ask
 from gpuetl.options import Cluster
 from tables import table, write_source
 
-pytest.importorskip("distributed")
+distributed = pytest.importorskip("distributed")
 TIMEOUT_S = 3
 SILENT = ("--worker-timeout", TIMEOUT_S)
 
@@ -202,6 +203,23 @@ def test_a_run_whose_scheduler_is_killed_ends_with_its_address(folder, run):
         message = f"error: the scheduler of the cluster is not there any more: {address}  [GE3005]\n"
         assert ended(process, 20) == (1, message)
         check_nothing_changed(folder)
+
+
+def test_a_worker_that_ends_before_it_answers_is_not_taken_for_the_scheduler():
+    """As a worker does whose GPU has no memory left for its pool."""
+
+    class Ending(distributed.WorkerPlugin):
+        name = "ending"
+
+        def setup(self, worker):
+            os._exit(3)
+
+    with open_client("dask", Cluster(workers=1)) as client, pytest.raises(RunFailed) as error:
+        ask(client, lambda: client.register_plugin(Ending()))
+    assert str(error.value) == (
+        "a worker of the cluster ended while the run waited for its answer.\n"
+        "Its log says why.  If other processes use the GPU or the host's memory, stop them, and run again."
+    )
 
 
 def test_workers_end_when_the_driver_is_killed(folder, run):

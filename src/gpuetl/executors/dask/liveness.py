@@ -161,6 +161,22 @@ class Watch:
             )
         )
 
+    def answer_lost(self) -> RunFailed:
+        """Word why a call got no answer: the scheduler has ended, or a worker whose answer it waited for."""
+        try:
+            there = self.answer(lambda: self.client.scheduler.identity(n_workers=0), self.timeout_s) is not None
+        except (OSError, AttributeError, RuntimeError):
+            there = False
+        if not there:
+            return self.scheduler_lost()
+        return RunFailed(
+            coded(
+                "GE3006",
+                "a worker of the cluster ended while the run waited for its answer.\nIts log says why.  If other "
+                "processes use the GPU or the host's memory, stop them, and run again.",
+            )
+        )
+
     def scheduler_lost(self) -> RunFailed:
         """Word that the scheduler has ended."""
         return RunFailed(coded("GE3005", f"the scheduler of the cluster is not there any more: {self.address}"))
@@ -230,7 +246,7 @@ def ask(client: Any, call: Callable[[], Answer]) -> Answer:
     Raises
     ------
     RunFailed
-        Where they do not answer, or the scheduler has gone.  A worker that is silent is given up, and the others'
+        Where they do not answer, or one of them has ended.  A worker that is silent is given up, and the others'
         answers are returned.
     """
     watch = watch_of(client)
@@ -243,7 +259,7 @@ def ask(client: Any, call: Callable[[], Answer]) -> Answer:
     except TimeoutError:
         raise
     except OSError as error:
-        raise watch.scheduler_lost() from error
+        raise watch.answer_lost() from error
     finally:
         watch.asking -= 1
 

@@ -60,6 +60,7 @@ from gpuetl.engines.no_result import (
     OVERFLOW,
     RANGE_TOO_LONG,
     SHOWN_TWICE,
+    SIZE_OF_NO_LIST,
     TOO_MANY_CHARACTERS,
     YEAR_DIGITS,
     NoResult,
@@ -115,6 +116,7 @@ REASONS = (
     LONG_STRING,
     LONGER_STRING,
     NOT_FORMATTED,
+    SIZE_OF_NO_LIST,
 )
 """What `Reason` in rows.cuh stands for, in its order; `dtype` is that of the result."""
 

@@ -27,6 +27,7 @@ from gpuetl.engines.cudf.codegen.functions import (
     ordering,
     paths,
     regex,
+    rounding,
     strings,
     text_formats,
     timestamps,
@@ -40,7 +41,7 @@ FAMILIES = (
     arithmetic, binary, calendar, case_mapping, characters, digests, formats, hashing, integers, json,
     json_writing, like, list_aggregates,
     list_edits, list_statistics, lists, logic, maps, mathematics, means, nested, ordering, paths, timestamps, regex,
-    strings,
+    rounding, strings,
     text_formats, zones,
 )  # fmt: skip
 
