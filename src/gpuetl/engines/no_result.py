@@ -175,6 +175,8 @@ def hint_of(expr: Expr, expression: str, reason: str, values: Sequence[Any]) -> 
         return f"{other} gives null instead."
     if reason == NOT_JSON:
         return "Leave such rows out by json_valid, or write CASE WHEN json_valid(x) THEN … END."
+    if code_of(reason) == "GE1113":
+        return "Correct it in the data, or leave such rows out."
     if reason.startswith("overflow of"):
         wider = "decimal(38, 0) or float64" if is_integer(expr.dtype) else "float64"
         return f"Cast an operand to {wider}, or filter such rows out."

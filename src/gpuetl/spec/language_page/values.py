@@ -96,8 +96,9 @@ a list's elements, or of a map's entries. Most functions take only the parts of 
 Lists, structs and maps are compared as in DuckDB: element by element, or field by field. Where one list begins another, the
 shorter one is less. Inside of them null equals null and is the greatest value, and NaN equals NaN. A map is compared as the
 list of its entries. So `l = [1, NULL]` and `s IN ({'a': 1}, {'a': 2})` are conditions, and nested columns are keys of
-`aggregate`, `distinct`, `join`, `sort`, `window`, `intersect` and `except`. `min`, `max`, `first`, `last`, `min_by`, `max_by` and
-`count(DISTINCT s)` take them, too.
+`aggregate`, `distinct`, `join`, `sort`, `window`, `intersect`, `except`, `sample`, `fill_gaps` and kernels over groups. Rules
+such as `unique: [s]` take them. So do `min`, `max`, `first`, `last`, `min_by`, `max_by`, `mode`, `count(DISTINCT s)`, `hash` and
+others. They are no names of a pivot, and no keys of an upsert.
 """
 NESTED = Example(
     """\
