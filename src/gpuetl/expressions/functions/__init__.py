@@ -28,6 +28,7 @@ from gpuetl.expressions.functions import (
     maps,
     mathematics,
     moments,
+    nested_elements,
     ordering,
     paths,
     regex,
@@ -199,6 +200,7 @@ INTERNAL = {
     **text_formats.INTERNAL,
     **ordering.INTERNAL,
     **list_shapes.INTERNAL,
+    **nested_elements.INTERNAL,
 }
 """Functions that users cannot call, by name."""
 ENTRIES.update({(entry.kind, name): entry for name, entry in INTERNAL.items()})

@@ -61,6 +61,7 @@ from gpuetl.engines.no_result import (
     RANGE_TOO_LONG,
     SHOWN_TWICE,
     SIZE_OF_NO_LIST,
+    STEP_OF_ZERO,
     TOO_MANY_CHARACTERS,
     YEAR_DIGITS,
     NoResult,
@@ -117,6 +118,7 @@ REASONS = (
     LONGER_STRING,
     NOT_FORMATTED,
     SIZE_OF_NO_LIST,
+    STEP_OF_ZERO,
 )
 """What `Reason` in rows.cuh stands for, in its order; `dtype` is that of the result."""
 

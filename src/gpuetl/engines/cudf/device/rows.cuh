@@ -248,6 +248,7 @@ enum Reason : int {
     LONGER_STRING = 36,
     NOT_FORMATTED = 37,
     SIZE_OF_NO_LIST = 38,
+    STEP_OF_ZERO = 39,
 };
 
 // Where one call tells of a row that has no result; the least row is kept, with the reason.
