@@ -18,7 +18,7 @@ __all__ = [
     "abs", "acos", "acosh", "add", "add_days", "add_months", "all", "and_", "any", "any_value", "approx_count_distinct",
     "approx_quantile", "approx_top_k", "arg_max_null", "arg_min_null", "array_agg", "array_agg_distinct",
     "array_to_string", "ascii", "asin", "asinh", "assume_zone", "at_time_zone", "atan", "atan2", "atanh", "bfill",
-    "bin", "bit_and", "bit_count", "bit_length", "bit_not", "bit_or", "bit_xor", "bitwise_and", "bitwise_or",
+    "bin", "binom", "bit_and", "bit_count", "bit_length", "bit_not", "bit_or", "bit_xor", "bitwise_and", "bitwise_or",
     "bitwise_xor", "bucket", "byte_length", "case", "cbrt", "ceil", "century", "chr", "clip", "coalesce", "concat",
     "concat_ws", "contains", "convert_zone", "corr", "cos", "cosh", "cot", "count", "count_distinct", "count_if",
     "covar_pop", "covar_samp", "cum_count", "cum_max", "cum_mean", "cum_min", "cum_prod", "cum_sum", "cume_dist", "cut",
@@ -33,7 +33,7 @@ __all__ = [
     "jaro_winkler_similarity", "json", "json_array", "json_array_length", "json_exists", "json_extract",
     "json_extract_string", "json_keys", "json_object", "json_type", "json_valid", "json_value", "julian", "kurtosis",
     "kurtosis_pop", "lag", "last", "last_day", "lcm", "lead", "least", "left", "length", "less", "less_equal",
-    "levenshtein", "like", "list_any_value", "list_append", "list_bit_and", "list_bit_or", "list_bit_xor",
+    "levenshtein", "lgamma", "like", "list_any_value", "list_append", "list_bit_and", "list_bit_or", "list_bit_xor",
     "list_bool_and", "list_bool_or", "list_concat", "list_contains", "list_cosine_distance", "list_cosine_similarity",
     "list_count", "list_distance", "list_distinct", "list_dot_product", "list_entropy", "list_extract", "list_filter",
     "list_first", "list_get", "list_grade_up", "list_has_all", "list_has_any", "list_histogram", "list_intersect",
@@ -160,7 +160,7 @@ def int_divide(x: IntoExpression, y: IntoExpression) -> Expression:
 
 
 def modulo(x: IntoExpression, y: IntoExpression) -> Expression:
-    """`x % y` with the sign of x; null where y is 0.
+    """`x % y` with the sign of x; null where y is 0, of floats NaN.
 
     Null in any argument gives null.
 
@@ -235,14 +235,14 @@ def ceil(x: IntoExpression) -> Expression:
     return function_call("ceil", (x,))
 
 
-def trunc(x: IntoExpression) -> Expression:
-    """x without its fraction, in x's type.
+def trunc(x: IntoExpression, digits: int | Expression | None = None) -> Expression:
+    """x without what is behind `digits` places after the point (0), in x's type.
 
     Null in any argument gives null.
 
-    Example: `trunc(lit(-1.5))` is `-1.0`.
+    Example: `trunc(lit(-1.57), 1)` is `-1.5`.
     """
-    return function_call("trunc", (x,))
+    return function_call("trunc", (x,), (digits,))
 
 
 def try_add(x: IntoExpression, y: IntoExpression) -> Expression:
@@ -377,6 +377,18 @@ def factorial(x: IntoExpression) -> Expression:
     Example: `factorial(lit(5))` is `120`.
     """
     return function_call("factorial", (x,))
+
+
+def binom(n: IntoExpression, k: IntoExpression) -> Expression:
+    """In how many ways k of n things are chosen; 0 if k is more than n.
+
+    An error for negative numbers, and beyond int64.
+
+    Null in any argument gives null.
+
+    Example: `binom(lit(5), 2)` is `10`.
+    """
+    return function_call("binom", (n, k))
 
 
 def bit_count(x: IntoExpression) -> Expression:
@@ -701,6 +713,18 @@ def gamma(x: IntoExpression) -> Expression:
     Example: `gamma(lit(5))` is `24.0`.
     """
     return function_call("gamma", (x,))
+
+
+def lgamma(x: IntoExpression) -> Expression:
+    """The natural logarithm of the gamma function's absolute value.
+
+    Inf at 0 and at negative whole numbers.
+
+    Null in any argument gives null.
+
+    Example: `lgamma(lit(1))` is `0.0`.
+    """
+    return function_call("lgamma", (x,))
 
 
 def fdiv(x: IntoExpression, y: IntoExpression) -> Expression:
@@ -3042,10 +3066,8 @@ def decode(x: IntoExpression) -> Expression:
     return function_call("decode", (x,))
 
 
-def json_extract(text: IntoExpression, path: str | int | Expression) -> Expression:
+def json_extract(text: IntoExpression, path: str | int | Sequence[str] | Expression) -> Expression:
     """`text -> path`: the value at a path, as JSON; null where there is none.
-
-    A path with * gives a list.
 
     Null in any argument gives null.
 
@@ -3054,10 +3076,10 @@ def json_extract(text: IntoExpression, path: str | int | Expression) -> Expressi
     return function_call("json_extract", (text, path))
 
 
-def json_extract_string(text: IntoExpression, path: str | int | Expression) -> Expression:
+def json_extract_string(text: IntoExpression, path: str | int | Sequence[str] | Expression) -> Expression:
     """`text ->> path`: a string at a path without its quotes, any other value as JSON.
 
-    Null for `null`, and where there is none. A path with * gives a list.
+    Null for `null`, and where there is none.
 
     Null in any argument gives null.
 
@@ -3066,7 +3088,7 @@ def json_extract_string(text: IntoExpression, path: str | int | Expression) -> E
     return function_call("json_extract_string", (text, path))
 
 
-def json_value(text: IntoExpression, path: str | int | Expression) -> Expression:
+def json_value(text: IntoExpression, path: str | int | Sequence[str] | Expression) -> Expression:
     """A string, number or boolean at a path as JSON, a string with its quotes.
 
     Null for others.
@@ -3078,7 +3100,7 @@ def json_value(text: IntoExpression, path: str | int | Expression) -> Expression
     return function_call("json_value", (text, path))
 
 
-def json_exists(text: IntoExpression, path: str | int | Expression) -> Expression:
+def json_exists(text: IntoExpression, path: str | int | Sequence[str] | Expression) -> Expression:
     """Whether there is a value at a path, perhaps `null`.
 
     Null in any argument gives null.
@@ -3088,7 +3110,7 @@ def json_exists(text: IntoExpression, path: str | int | Expression) -> Expressio
     return function_call("json_exists", (text, path))
 
 
-def json_type(text: IntoExpression, path: str | int | Expression | None = None) -> Expression:
+def json_type(text: IntoExpression, path: str | int | Sequence[str] | Expression | None = None) -> Expression:
     """The type of the value.
 
     OBJECT, ARRAY, VARCHAR, BOOLEAN, NULL, UBIGINT, BIGINT for negative integers, or DOUBLE; null where there is none.
@@ -3100,7 +3122,7 @@ def json_type(text: IntoExpression, path: str | int | Expression | None = None) 
     return function_call("json_type", (text,), (path,))
 
 
-def json_array_length(text: IntoExpression, path: str | int | Expression | None = None) -> Expression:
+def json_array_length(text: IntoExpression, path: str | int | Sequence[str] | Expression | None = None) -> Expression:
     """The number of elements of an array, 0 of another value.
 
     Null where there is none.
@@ -3112,7 +3134,7 @@ def json_array_length(text: IntoExpression, path: str | int | Expression | None 
     return function_call("json_array_length", (text,), (path,))
 
 
-def json_keys(text: IntoExpression, path: str | int | Expression | None = None) -> Expression:
+def json_keys(text: IntoExpression, path: str | int | Sequence[str] | Expression | None = None) -> Expression:
     """The keys of an object in their order, no keys of another value.
 
     Null where there is none.

@@ -71,7 +71,7 @@ class Methods:
         return self._call("int_divide", (self, y))
 
     def modulo(self, y: IntoExpression) -> Expression:
-        """`x % y` with the sign of x; null where y is 0.
+        """`x % y` with the sign of x; null where y is 0, of floats NaN.
 
         Null in any argument gives null.
 
@@ -139,14 +139,14 @@ class Methods:
         """
         return self._call("ceil", (self,))
 
-    def trunc(self) -> Expression:
-        """x without its fraction, in x's type.
+    def trunc(self, digits: int | Expression | None = None) -> Expression:
+        """x without what is behind `digits` places after the point (0), in x's type.
 
         Null in any argument gives null.
 
-        Example: `lit(-1.5).trunc()` is `-1.0`.
+        Example: `lit(-1.57).trunc(1)` is `-1.5`.
         """
-        return self._call("trunc", (self,))
+        return self._call("trunc", (self,), (digits,))
 
     def try_add(self, y: IntoExpression) -> Expression:
         """`x + y`; null where integers overflow.
@@ -268,6 +268,17 @@ class Methods:
         Example: `lit(5).factorial()` is `120`.
         """
         return self._call("factorial", (self,))
+
+    def binom(self, k: IntoExpression) -> Expression:
+        """In how many ways k of n things are chosen; 0 if k is more than n.
+
+        An error for negative numbers, and beyond int64.
+
+        Null in any argument gives null.
+
+        Example: `lit(5).binom(2)` is `10`.
+        """
+        return self._call("binom", (self, k))
 
     def bit_count(self) -> Expression:
         """How many of the int64's bits are set.
@@ -560,6 +571,17 @@ class Methods:
         Example: `lit(5).gamma()` is `24.0`.
         """
         return self._call("gamma", (self,))
+
+    def lgamma(self) -> Expression:
+        """The natural logarithm of the gamma function's absolute value.
+
+        Inf at 0 and at negative whole numbers.
+
+        Null in any argument gives null.
+
+        Example: `lit(1).lgamma()` is `0.0`.
+        """
+        return self._call("lgamma", (self,))
 
     def fdiv(self, y: IntoExpression) -> Expression:
         """floor(x / y), in floating point.
@@ -2681,10 +2703,8 @@ class Methods:
         """
         return self._call("decode", (self,))
 
-    def json_extract(self, path: str | int | Expression) -> Expression:
+    def json_extract(self, path: str | int | Sequence[str] | Expression) -> Expression:
         """`text -> path`: the value at a path, as JSON; null where there is none.
-
-        A path with * gives a list.
 
         Null in any argument gives null.
 
@@ -2692,10 +2712,10 @@ class Methods:
         """
         return self._call("json_extract", (self, path))
 
-    def json_extract_string(self, path: str | int | Expression) -> Expression:
+    def json_extract_string(self, path: str | int | Sequence[str] | Expression) -> Expression:
         """`text ->> path`: a string at a path without its quotes, any other value as JSON.
 
-        Null for `null`, and where there is none. A path with * gives a list.
+        Null for `null`, and where there is none.
 
         Null in any argument gives null.
 
@@ -2703,7 +2723,7 @@ class Methods:
         """
         return self._call("json_extract_string", (self, path))
 
-    def json_value(self, path: str | int | Expression) -> Expression:
+    def json_value(self, path: str | int | Sequence[str] | Expression) -> Expression:
         """A string, number or boolean at a path as JSON, a string with its quotes.
 
         Null for others.
@@ -2714,7 +2734,7 @@ class Methods:
         """
         return self._call("json_value", (self, path))
 
-    def json_exists(self, path: str | int | Expression) -> Expression:
+    def json_exists(self, path: str | int | Sequence[str] | Expression) -> Expression:
         """Whether there is a value at a path, perhaps `null`.
 
         Null in any argument gives null.
@@ -2723,7 +2743,7 @@ class Methods:
         """
         return self._call("json_exists", (self, path))
 
-    def json_type(self, path: str | int | Expression | None = None) -> Expression:
+    def json_type(self, path: str | int | Sequence[str] | Expression | None = None) -> Expression:
         """The type of the value.
 
         OBJECT, ARRAY, VARCHAR, BOOLEAN, NULL, UBIGINT, BIGINT for negative integers, or DOUBLE; null where there is
@@ -2735,7 +2755,7 @@ class Methods:
         """
         return self._call("json_type", (self,), (path,))
 
-    def json_array_length(self, path: str | int | Expression | None = None) -> Expression:
+    def json_array_length(self, path: str | int | Sequence[str] | Expression | None = None) -> Expression:
         """The number of elements of an array, 0 of another value.
 
         Null where there is none.
@@ -2746,7 +2766,7 @@ class Methods:
         """
         return self._call("json_array_length", (self,), (path,))
 
-    def json_keys(self, path: str | int | Expression | None = None) -> Expression:
+    def json_keys(self, path: str | int | Sequence[str] | Expression | None = None) -> Expression:
         """The keys of an object in their order, no keys of another value.
 
         Null where there is none.

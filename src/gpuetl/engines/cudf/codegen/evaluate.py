@@ -47,6 +47,7 @@ from gpuetl.engines.no_result import (
     NEVER_SHOWN,
     NO_CODE_POINT,
     NOT_A_JSON_NUMBER,
+    NOT_A_PATH,
     NOT_BASE64,
     NOT_FORMATTED,
     NOT_HEX,
@@ -119,6 +120,7 @@ REASONS = (
     NOT_FORMATTED,
     SIZE_OF_NO_LIST,
     STEP_OF_ZERO,
+    NOT_A_PATH,
 )
 """What `Reason` in rows.cuh stands for, in its order; `dtype` is that of the result."""
 
