@@ -249,7 +249,7 @@ enum Reason : int {
     NOT_FORMATTED = 37,
     SIZE_OF_NO_LIST = 38,
     STEP_OF_ZERO = 39,
-    NOT_A_PATH = 39,
+    NOT_A_PATH = 40,
 };
 
 // Where one call tells of a row that has no result; the least row is kept, with the reason.
