@@ -251,8 +251,8 @@ enum Reason : int {
     NOT_A_PATH = 39,
     NO_PART = 40,         // of a date has this name
     NOT_ABOVE_ZERO = 41,  // is a bucket's width
-    STEP_OF_ZERO = 39,
-    NOT_A_PATH = 40,
+    STEP_OF_ZERO = 42,
+    NOT_A_PATH = 43,
 };
 
 // Where one call tells of a row that has no result; the least row is kept, with the reason.
