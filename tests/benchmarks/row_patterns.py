@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import cudf
+import cudf  # noqa: TID251  a peer
 import cupy
 import duckdb
 import polars
@@ -102,7 +102,7 @@ def measured(rows: int, host_rows: int, patterns: int, runs: int) -> list[dict[s
         kinds = cudf.Series.from_arrow(table.column("p").combine_chunks())
         note("cuDF, once for each pattern", rows, lambda: each_pattern(series, kinds, table.column("p")))
     data = table.slice(0, host_rows)
-    del series, plain, frames
+
     count = note(
         "DuckDB regexp_matches",
         host_rows,
