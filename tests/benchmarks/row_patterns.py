@@ -106,7 +106,7 @@ def measured(rows: int, host_rows: int, patterns: int, runs: int) -> list[dict[s
     count = note(
         "DuckDB regexp_matches",
         host_rows,
-        lambda: duckdb.sql("SELECT count(*) FROM data WHERE regexp_matches(t, p)").fetchone()[0],
+        lambda: duckdb.sql("SELECT count(*) FROM data WHERE regexp_matches(t, p)").fetchall()[0][0],
     )
     frame = polars.from_arrow(data)
     theirs = note(
