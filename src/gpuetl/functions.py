@@ -18,7 +18,7 @@ __all__ = [
     "abs", "acos", "acosh", "add", "add_days", "add_months", "all", "and_", "any", "any_value", "approx_count_distinct",
     "approx_quantile", "approx_top_k", "arg_max_null", "arg_min_null", "array_agg", "array_agg_distinct",
     "array_to_string", "ascii", "asin", "asinh", "assume_zone", "at_time_zone", "atan", "atan2", "atanh", "bfill",
-    "bin", "bit_and", "bit_count", "bit_length", "bit_not", "bit_or", "bit_xor", "bitwise_and", "bitwise_or",
+    "bin", "binom", "bit_and", "bit_count", "bit_length", "bit_not", "bit_or", "bit_xor", "bitwise_and", "bitwise_or",
     "bitwise_xor", "bucket", "byte_length", "case", "cbrt", "ceil", "century", "chr", "clip", "coalesce", "concat",
     "concat_ws", "contains", "convert_zone", "corr", "cos", "cosh", "cot", "count", "count_distinct", "count_if",
     "covar_pop", "covar_samp", "cum_count", "cum_max", "cum_mean", "cum_min", "cum_prod", "cum_sum", "cume_dist", "cut",
@@ -33,36 +33,37 @@ __all__ = [
     "jaro_winkler_similarity", "json", "json_array", "json_array_length", "json_exists", "json_extract",
     "json_extract_string", "json_keys", "json_object", "json_type", "json_valid", "json_value", "julian", "kurtosis",
     "kurtosis_pop", "lag", "last", "last_day", "lcm", "lead", "least", "left", "length", "less", "less_equal",
-    "levenshtein", "like", "list_any_value", "list_append", "list_bit_and", "list_bit_or", "list_bit_xor",
+    "levenshtein", "lgamma", "like", "list_any_value", "list_append", "list_bit_and", "list_bit_or", "list_bit_xor",
     "list_bool_and", "list_bool_or", "list_concat", "list_contains", "list_cosine_distance", "list_cosine_similarity",
     "list_count", "list_distance", "list_distinct", "list_dot_product", "list_entropy", "list_extract", "list_filter",
     "list_first", "list_get", "list_grade_up", "list_has_all", "list_has_any", "list_histogram", "list_intersect",
     "list_kurtosis", "list_kurtosis_pop", "list_last", "list_length", "list_mad", "list_max", "list_mean",
     "list_median", "list_min", "list_mode", "list_position", "list_prepend", "list_product", "list_quantile",
-    "list_reduce", "list_reverse", "list_reverse_sort", "list_select", "list_sem", "list_skewness", "list_slice",
-    "list_sort", "list_std", "list_std_pop", "list_sum", "list_transform", "list_unique", "list_value", "list_var",
-    "list_var_pop", "list_where", "ln", "local_time", "log", "log10", "log1p", "log2", "lower", "lpad", "ltrim", "mad",
-    "make_date", "make_time", "make_timestamp", "map", "map_concat", "map_contains", "map_contains_value",
-    "map_entries", "map_extract", "map_from_entries", "map_get", "map_keys", "map_values", "max", "max_by", "max_by_n",
-    "max_n", "md5", "mean", "mean_distinct", "median", "median_distinct", "microsecond", "microseconds", "millennium",
-    "millisecond", "milliseconds", "min", "min_by", "min_by_n", "min_n", "minute", "minutes", "mode", "modulo", "month",
-    "month_name", "multiply", "negate", "nextafter", "not_", "not_equal", "nth_value", "ntile", "nullif", "or_",
-    "parse_dirname", "parse_dirpath", "parse_filename", "parse_path", "pct_change", "percent_rank", "pi", "power",
-    "printf", "product", "product_distinct", "qcut", "quantile", "quantile_disc", "quarter", "radians", "range", "rank",
-    "regexp_count", "regexp_escape", "regexp_extract", "regexp_extract_all", "regexp_full_match", "regexp_like",
-    "regexp_replace", "regexp_split_to_array", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2",
-    "regr_slope", "regr_sxx", "regr_sxy", "regr_syy", "remove_prefix", "remove_suffix", "repeat", "replace", "reverse",
-    "right", "rolling_corr", "rolling_count", "rolling_count_distinct", "rolling_covar_pop", "rolling_covar_samp",
-    "rolling_first", "rolling_last", "rolling_max", "rolling_mean", "rolling_median", "rolling_min",
-    "rolling_nth_value", "rolling_quantile", "rolling_std", "rolling_sum", "rolling_var", "round", "row_number", "rpad",
-    "rtrim", "second", "seconds", "sem", "session_id", "sha1", "sha256", "shift_left", "shift_right", "sign", "signbit",
-    "sin", "sinh", "skewness", "split", "split_part", "sqrt", "starts_with", "std", "std_distinct", "std_pop",
-    "strftime", "string_agg", "string_agg_distinct", "strpos", "strptime", "struct_concat", "struct_extract",
-    "struct_insert", "struct_keys", "struct_pack", "struct_update", "substring", "subtract", "sum", "sum_distinct",
-    "tan", "tanh", "text_slice", "time_bucket", "to_base", "to_base64", "to_date", "to_json", "to_timestamp",
-    "translate", "trim", "trunc", "try_add", "try_from_json", "try_multiply", "try_strptime", "try_subtract", "unhex",
-    "unicode", "upper", "url_decode", "url_encode", "values_by_frequency", "var", "var_distinct", "var_pop", "week",
-    "weeks", "weighted_avg", "width_bucket", "year", "yearweek",
+    "list_reduce", "list_resize", "list_reverse", "list_reverse_sort", "list_select", "list_sem", "list_skewness",
+    "list_slice", "list_sort", "list_std", "list_std_pop", "list_sum", "list_transform", "list_unique", "list_value",
+    "list_var", "list_var_pop", "list_where", "list_zip", "ln", "local_time", "log", "log10", "log1p", "log2", "lower",
+    "lpad", "ltrim", "mad", "make_date", "make_time", "make_timestamp", "map", "map_concat", "map_contains",
+    "map_contains_value", "map_entries", "map_extract", "map_from_entries", "map_get", "map_keys", "map_values", "max",
+    "max_by", "max_by_n", "max_n", "md5", "mean", "mean_distinct", "median", "median_distinct", "microsecond",
+    "microseconds", "millennium", "millisecond", "milliseconds", "min", "min_by", "min_by_n", "min_n", "minute",
+    "minutes", "mode", "modulo", "month", "month_name", "multiply", "negate", "nextafter", "not_", "not_equal",
+    "nth_value", "ntile", "nullif", "or_", "parse_dirname", "parse_dirpath", "parse_filename", "parse_path",
+    "pct_change", "percent_rank", "pi", "power", "printf", "product", "product_distinct", "qcut", "quantile",
+    "quantile_disc", "quarter", "radians", "range", "rank", "regexp_count", "regexp_escape", "regexp_extract",
+    "regexp_extract_all", "regexp_full_match", "regexp_like", "regexp_replace", "regexp_split_to_array", "regr_avgx",
+    "regr_avgy", "regr_count", "regr_intercept", "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy",
+    "remove_prefix", "remove_suffix", "repeat", "replace", "reverse", "right", "rolling_corr", "rolling_count",
+    "rolling_count_distinct", "rolling_covar_pop", "rolling_covar_samp", "rolling_first", "rolling_last", "rolling_max",
+    "rolling_mean", "rolling_median", "rolling_min", "rolling_nth_value", "rolling_quantile", "rolling_std",
+    "rolling_sum", "rolling_var", "round", "row", "row_number", "rpad", "rtrim", "second", "seconds", "sem",
+    "session_id", "sha1", "sha256", "shift_left", "shift_right", "sign", "signbit", "sin", "sinh", "skewness", "split",
+    "split_part", "sqrt", "starts_with", "std", "std_distinct", "std_pop", "strftime", "string_agg",
+    "string_agg_distinct", "strpos", "strptime", "struct_concat", "struct_extract", "struct_insert", "struct_keys",
+    "struct_pack", "struct_update", "substring", "subtract", "sum", "sum_distinct", "tan", "tanh", "text_slice",
+    "time_bucket", "to_base", "to_base64", "to_date", "to_json", "to_timestamp", "translate", "trim", "trunc",
+    "try_add", "try_from_json", "try_multiply", "try_strptime", "try_subtract", "typeof", "unhex", "unicode", "upper",
+    "url_decode", "url_encode", "values_by_frequency", "var", "var_distinct", "var_pop", "week", "weeks",
+    "weighted_avg", "width_bucket", "year", "yearweek",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:  # to a type checker, what is not here is an error
@@ -159,7 +160,7 @@ def int_divide(x: IntoExpression, y: IntoExpression) -> Expression:
 
 
 def modulo(x: IntoExpression, y: IntoExpression) -> Expression:
-    """`x % y` with the sign of x; null where y is 0.
+    """`x % y` with the sign of x; null where y is 0, of floats NaN.
 
     Null in any argument gives null.
 
@@ -234,14 +235,14 @@ def ceil(x: IntoExpression) -> Expression:
     return function_call("ceil", (x,))
 
 
-def trunc(x: IntoExpression) -> Expression:
-    """x without its fraction, in x's type.
+def trunc(x: IntoExpression, digits: int | Expression | None = None) -> Expression:
+    """x without what is behind `digits` places after the point (0), in x's type.
 
     Null in any argument gives null.
 
-    Example: `trunc(lit(-1.5))` is `-1.0`.
+    Example: `trunc(lit(-1.57), 1)` is `-1.5`.
     """
-    return function_call("trunc", (x,))
+    return function_call("trunc", (x,), (digits,))
 
 
 def try_add(x: IntoExpression, y: IntoExpression) -> Expression:
@@ -376,6 +377,18 @@ def factorial(x: IntoExpression) -> Expression:
     Example: `factorial(lit(5))` is `120`.
     """
     return function_call("factorial", (x,))
+
+
+def binom(n: IntoExpression, k: IntoExpression) -> Expression:
+    """In how many ways k of n things are chosen; 0 if k is more than n.
+
+    An error for negative numbers, and beyond int64.
+
+    Null in any argument gives null.
+
+    Example: `binom(lit(5), 2)` is `10`.
+    """
+    return function_call("binom", (n, k))
 
 
 def bit_count(x: IntoExpression) -> Expression:
@@ -700,6 +713,18 @@ def gamma(x: IntoExpression) -> Expression:
     Example: `gamma(lit(5))` is `24.0`.
     """
     return function_call("gamma", (x,))
+
+
+def lgamma(x: IntoExpression) -> Expression:
+    """The natural logarithm of the gamma function's absolute value.
+
+    Inf at 0 and at negative whole numbers.
+
+    Null in any argument gives null.
+
+    Example: `lgamma(lit(1))` is `0.0`.
+    """
+    return function_call("lgamma", (x,))
 
 
 def fdiv(x: IntoExpression, y: IntoExpression) -> Expression:
@@ -2454,6 +2479,27 @@ def flatten(x: IntoExpression) -> Expression:
     return function_call("flatten", (x,))
 
 
+def list_resize(x: IntoExpression, size: IntoExpression, value: IntoExpression = None) -> Expression:
+    """The first elements, as many as size; missing ones are value, or null.
+
+    A null list is null, and a null size is 0.
+
+    Example: `list_resize([1, 2], 4, 0)` is `[1, 2, 0, 0]`.
+    """
+    return function_call("list_resize", (x, size), (value,))
+
+
+def list_zip(x: IntoExpression, *y: IntoExpression) -> Expression:
+    """Structs of the elements in the same place, as `row(x[1], y[1])`.
+
+    It is as long as the longest list, and missing elements are null; with `true` as the last argument, as long as the
+    shortest. A null list has no elements. Never null.
+
+    Example: `list_zip([1, 2], ["a"])` is `[{"element1": 1, "element2": "a"}, {"element1": 2, "element2": None}]`.
+    """
+    return function_call("list_zip", (x, *y))
+
+
 def list_sum(x: IntoExpression) -> Expression:
     """The sum of the elements: int64, float64 or decimal; overflow is an error.
 
@@ -2814,6 +2860,16 @@ def struct_extract(x: IntoExpression, field: str | Expression) -> Expression:
     return function_call("struct_extract", (x, field))
 
 
+def row(x: IntoExpression, *y: IntoExpression) -> Expression:
+    """`(x, y)`, a struct of values without names.
+
+    Its fields are element1, element2 and so on, and `[1]` is the first. Never null.
+
+    Example: `row(lit(1), "x")` is `{"element1": 1, "element2": "x"}`.
+    """
+    return function_call("row", (x, *y))
+
+
 def struct_concat(x: IntoExpression, *y: IntoExpression) -> Expression:
     """The fields of all structs, in one.
 
@@ -3012,10 +3068,8 @@ def decode(x: IntoExpression) -> Expression:
     return function_call("decode", (x,))
 
 
-def json_extract(text: IntoExpression, path: str | int | Expression) -> Expression:
+def json_extract(text: IntoExpression, path: str | int | Sequence[str] | Expression) -> Expression:
     """`text -> path`: the value at a path, as JSON; null where there is none.
-
-    A path with * gives a list.
 
     Null in any argument gives null.
 
@@ -3024,10 +3078,10 @@ def json_extract(text: IntoExpression, path: str | int | Expression) -> Expressi
     return function_call("json_extract", (text, path))
 
 
-def json_extract_string(text: IntoExpression, path: str | int | Expression) -> Expression:
+def json_extract_string(text: IntoExpression, path: str | int | Sequence[str] | Expression) -> Expression:
     """`text ->> path`: a string at a path without its quotes, any other value as JSON.
 
-    Null for `null`, and where there is none. A path with * gives a list.
+    Null for `null`, and where there is none.
 
     Null in any argument gives null.
 
@@ -3036,7 +3090,7 @@ def json_extract_string(text: IntoExpression, path: str | int | Expression) -> E
     return function_call("json_extract_string", (text, path))
 
 
-def json_value(text: IntoExpression, path: str | int | Expression) -> Expression:
+def json_value(text: IntoExpression, path: str | int | Sequence[str] | Expression) -> Expression:
     """A string, number or boolean at a path as JSON, a string with its quotes.
 
     Null for others.
@@ -3048,7 +3102,7 @@ def json_value(text: IntoExpression, path: str | int | Expression) -> Expression
     return function_call("json_value", (text, path))
 
 
-def json_exists(text: IntoExpression, path: str | int | Expression) -> Expression:
+def json_exists(text: IntoExpression, path: str | int | Sequence[str] | Expression) -> Expression:
     """Whether there is a value at a path, perhaps `null`.
 
     Null in any argument gives null.
@@ -3058,7 +3112,7 @@ def json_exists(text: IntoExpression, path: str | int | Expression) -> Expressio
     return function_call("json_exists", (text, path))
 
 
-def json_type(text: IntoExpression, path: str | int | Expression | None = None) -> Expression:
+def json_type(text: IntoExpression, path: str | int | Sequence[str] | Expression | None = None) -> Expression:
     """The type of the value.
 
     OBJECT, ARRAY, VARCHAR, BOOLEAN, NULL, UBIGINT, BIGINT for negative integers, or DOUBLE; null where there is none.
@@ -3070,7 +3124,7 @@ def json_type(text: IntoExpression, path: str | int | Expression | None = None) 
     return function_call("json_type", (text,), (path,))
 
 
-def json_array_length(text: IntoExpression, path: str | int | Expression | None = None) -> Expression:
+def json_array_length(text: IntoExpression, path: str | int | Sequence[str] | Expression | None = None) -> Expression:
     """The number of elements of an array, 0 of another value.
 
     Null where there is none.
@@ -3082,7 +3136,7 @@ def json_array_length(text: IntoExpression, path: str | int | Expression | None 
     return function_call("json_array_length", (text,), (path,))
 
 
-def json_keys(text: IntoExpression, path: str | int | Expression | None = None) -> Expression:
+def json_keys(text: IntoExpression, path: str | int | Sequence[str] | Expression | None = None) -> Expression:
     """The keys of an object in their order, no keys of another value.
 
     Null where there is none.
@@ -3202,6 +3256,16 @@ def sha256(text: IntoExpression) -> Expression:
     Example: `sha256(lit("a"))` is `"ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"`.
     """
     return function_call("sha256", (text,))
+
+
+def typeof(x: IntoExpression) -> Expression:
+    """The type of x as DuckDB writes it, which CAST takes as well: `DOUBLE`, `VARCHAR[]`.
+
+    Whole numbers in a text are `BIGINT`. Never null.
+
+    Example: `typeof([1.5])` is `"DOUBLE[]"`.
+    """
+    return function_call("typeof", (x,))
 
 
 def count_distinct(x: Expression, *more: Expression) -> Expression:

@@ -1,5 +1,6 @@
 """docs/differences.md: what it says of DuckDB and of gpuetl, run in both."""
 
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 
@@ -43,10 +44,44 @@ AGGREGATES = {
 LISTS = {
     "NaN in `list_contains`": ("list_contains([CAST('nan' AS double)], CAST('nan' AS double))", False, True),
     "`list_sum(x)` of integers": ("list_sum([9223372036854775807, 1])", REFUSED, 2**63),
+    "`list_contains([], NULL)`": ("list_contains([], NULL)", None, False),
+    "`list_select(x, places)`": ("list_select([1, 2], [-1])", [2], [None]),
+    "`list_where(x, mask)`": ("list_where([1], [true, true])", [1], [1, None]),
+    "`typeof(1)`": ("typeof(1)", "BIGINT", "INTEGER"),
     "`bit_count(x)` of negative": ("bit_count(CAST(-1 AS tinyint))", 64, 8),
 }
 SCALARS = {
     "`CAST(x AS int)` of a fraction": ("CAST(2.5 AS int)", REFUSED, 3),
+    "`round(2.5)`": ("round(2.5)", 2.0, 3.0),
+    "`trunc(x, -400)` of a float": ("trunc(123.5::DOUBLE, -400)", 0.0, 123.5),
+    "`binom(67, 33)`": ("binom(67, 33)", REFUSED, 14226520737620288370),
+    "`int8`": ("CAST(128 AS int8)", REFUSED, 128),
+    "`CAST(x AS timestamp_s)`": (
+        "CAST('2020-01-01 00:00:00.6' AS timestamp_s)",
+        REFUSED,
+        datetime(2020, 1, 1, 0, 0, 1),
+    ),
+    "`hugeint`, `timetz`": ("CAST(1 AS hugeint)", REFUSED, 1),
+    "`CAST(INTERVAL '26 hours' AS string)`": ("CAST(INTERVAL '26 hours' AS string)", "1 day 02:00:00", "26:00:00"),
+    "CAST of a column to interval": ("CAST(lower('1 MONTH') AS interval)", REFUSED, timedelta(days=30)),
+    "`x // 0`, `x % 0`": ("5 // 0", None, REFUSED),
+    "`1 << 63`, `1 << 64`": ("CAST(1 AS bigint) << 64", None, REFUSED),
+    "NaN in `=`": ("CAST('nan' AS double) = CAST('nan' AS double)", False, True),
+    "`sign(x)` of NaN": ("sign(CAST('nan' AS double))", NAN, 0),
+    "`CAST(1e10 AS string)`": ("CAST(1e10 AS varchar)", "1e+10", "10000000000.0"),
+    "`concat(x, NULL)`": ("concat('a', NULL)", None, "a"),
+    "`regexp_extract(x, pattern)`": ("regexp_extract('abc', 'z')", None, ""),
+    "`regexp_replace(x, pattern, y)`": ("regexp_replace('abab', 'a', 'x')", "xbxb", "xbab"),
+    "`lpad(x, 2)`": ("lpad('abc', 2, ' ')", "abc", "ab"),
+    "`repeat(x, -1)`": ("repeat('a', -1)", REFUSED, ""),
+    "`reverse(x)` of": ("reverse('S\u0308a')", "a\u0308S", "aS\u0308"),
+    "`hash(x)`": ("hash('a')", -3292477735350538661, 12561829011207016135),
+    "`millisecond(x)`": ("millisecond(TIMESTAMP '2013-03-09 17:05:30.25')", 250, 30250),
+    "`date_trunc('month', x)`": (
+        "date_trunc('month', DATE '2013-03-09')",
+        date(2013, 3, 1),
+        datetime(2013, 3, 1),
+    ),
     "`date_diff('week', a, b)`": ("date_diff('week', DATE '2023-01-22', DATE '2024-09-13')", 86, 85),
     "`split(x, NULL)`": ("string_split('a', NULL)", None, ["a"]),
     "`regexp_extract(x, p)` without": ("regexp_extract('a', '(x)(y)?', ['x', 'y'])", None, {"x": "", "y": ""}),

@@ -3,9 +3,11 @@
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
+import duckdb
 import pyarrow as pa
 import pytest
 
+from expressions.evaluation import value
 from gpuetl.errors import InvalidExpression
 from gpuetl.expressions.dialect import Language
 from gpuetl.expressions.parse import parse_expression
@@ -21,6 +23,7 @@ from gpuetl.types.data_types import (
     parse_type,
     type_name,
 )
+from gpuetl.types.sql_names import sql_type_name
 
 KEYWORDS = Language.Tokenizer.KEYWORDS
 
@@ -48,6 +51,48 @@ def test_the_number_in_a_name_is_its_bits(name, bits):
 
 
 @pytest.mark.parametrize(
+    ("name", "dtype"),
+    [
+        ("varchar(10)", "string"), ("CHAR (2)", "string"), ("text(10)", "string"), ("character varying(3)", "string"), ("nchar", "string"), ("oid", "int64"),
+        ("timestamp(6)", "timestamp"), ("datetime(4)", "timestamp"), ("timestamp(9)", "timestamp_ns"), ("timestamp(6) without time zone", "timestamp"),
+        ("varchar(2)[]", "list<string>"), ("struct<a: varchar(3)>", "struct<a: string>"),
+    ],
+)  # fmt: skip
+def test_a_size_of_strings_counts_nothing_and_digits_of_a_second_are_a_unit(name, dtype):
+    assert parse_type(name) == parse_type(dtype)
+    if "<" not in name:
+        assert value(f"CAST(NULL AS {name}) IS NULL")
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("CAST('2022-08-15 07:52:55' AS TIMESTAMP_S)", datetime(2022, 8, 15, 7, 52, 55)), ("CAST(DATE '2022-08-15' AS timestamp_ms)", datetime(2022, 8, 15)),
+        ("CAST('2022-08-15 07:52:55.25' AS timestamp(3))", datetime(2022, 8, 15, 7, 52, 55, 250000)), ("TRY_CAST('x' AS timestamp_s)", None), ("CAST(NULL AS timestamp(0))", None),
+    ],
+)  # fmt: skip
+def test_constants_in_seconds_and_milliseconds_are_timestamps(sql, expected):
+    assert value(sql) == expected
+
+
+@pytest.mark.parametrize(
+    ("sql", "message", "hint"),
+    [
+        ("CAST(x AS timestamp_s)", "gpuetl has no timestamp_s: its timestamps are in microseconds", "Write CAST(x AS timestamp); date_trunc('second', x) cuts the fraction."),
+        ("CAST('2022-08-15 07:52:55.2501' AS timestamp_ms)", "timestamp_ms has whole milliseconds, and this constant has a fraction", "Write CAST(x AS timestamp);"),
+        ("CAST('2022' AS timestamp_s)", "'2022' is not a valid timestamp", "Write it like TIMESTAMP '2026-01-31 10:00:00'."),
+        ("CAST(1 AS hugeint)", "unknown type 'int128'", "Write decimal(38,0), the largest whole numbers of gpuetl."), ("CAST('1:00' AS timetz)", "unknown type 'timetz'", "A time of day has no zone"),
+        ("CAST(1 AS bit)", "unknown type 'bit'", "Write int64"), ("CAST(x AS timestamp_ms[])", "unknown type 'array<timestamp_ms>'", "Types: bool"),
+    ],
+)  # fmt: skip
+def test_types_that_are_missing_say_what_to_write(sql, message, hint):
+    with pytest.raises(InvalidExpression) as error:
+        parse_expression(sql)
+    assert error.value.message == message
+    assert error.value.hint.startswith(hint)
+
+
+@pytest.mark.parametrize(
     "name",
     [
         "int46",
@@ -56,7 +101,12 @@ def test_the_number_in_a_name_is_its_bits(name, bits):
         "decimal(39,2)",
         "decimal(٣,1)",
         "decimal(5,2) x",
-        "varchar(10)",
+        "varchar(x)",
+        "int(4)",
+        "timestamp(3)",
+        "timestamp(10)",
+        "timestamp_s",
+        "string(3) with time zone",
         "double  precision 3",
         "decimal(2,3)",
         "decimal(0,0)",
@@ -204,8 +254,30 @@ def test_integers_fit_by_their_bits(value, name, fits):
         ("timestamp", "date", True),
         ("bool", "date", False),
         ("date", "int64", False),
-        ("string", "duration", False),
+        ("string", "duration", True),
+        ("uuid", "binary", True),
+        ("binary", "binary(3)", True),
+        ("binary(3)", "uuid", False),
+        ("binary(3)", "string", False),
+        ("timestamp_ns", "int64", False),
+        ("timestamp_ns", "timestamp[UTC]", True),
+        ("timestamp_ns", "timestamp[Europe/Berlin]", False),
     ],
 )
 def test_some_types_cannot_be_cast_at_all(source, target, possible):
     assert can_cast(parse_type(source), parse_type(target)) is possible
+
+
+def test_names_of_types_are_those_of_duckdb_and_are_read_again():
+    names = (
+        *(name for name in NAMED if name != "uuid"), "decimal(10,2)", "timestamp[UTC]",
+        "list<list<int8>>", "map<string, list<float32>>", 'struct<a: int64, "B c": struct<d: date>>',
+    )  # fmt: skip
+    for name in names:
+        dtype, shown = parse_type(name), sql_type_name(parse_type(name))
+        rows = duckdb.from_arrow(pa.table({"x": pa.nulls(1, dtype)}))
+        assert rows.project("typeof(x)").fetchall() == [(shown,)]
+        target = parse_expression(f"CAST(x AS {shown})")
+        assert isinstance(target, CastTo)
+        assert target.dtype == dtype
+    assert sql_type_name(parse_type("uuid")) == "UUID"

@@ -1,6 +1,5 @@
 """Decimals in DuckDB's SQL: as whole numbers of their units where its own functions become floats or lose digits."""
 
-from fuzz.duckdb_text import constant_of
 from fuzz.duckdb_types import sql_type
 from gpuetl.expressions.ir import Call
 from gpuetl.types.data_types import DataType
@@ -57,21 +56,26 @@ def remainder(call: Call, x: str, y: str) -> str:
     return of_units(f"{_operand(call, 0, x)} % nullif({_operand(call, 1, y)}, 0)", call.dtype)
 
 
-def rounded(call: Call, x: str, *digits: str) -> str:
+def rounded(call: Call, x: str, digits: str = "0") -> str:
     """Half to even, with a digit more than x."""
     dtype = call.args[0].dtype
-    dropped = dtype.scale - (constant_of(call, 1) if digits else 0)
-    if dropped <= 0:
-        return f"CAST({x} AS {sql_type(call.dtype)})"
-    if dropped > 38:
-        return of_units(f"0 * {units(x, dtype)}", call.dtype)
-    return of_units(f"half_even({units(x, dtype)}, {power(dropped)}) * {power(dropped)}", call.dtype)
+    nearest = f"half_even({units(x, dtype)}, {unit(dtype, digits)}) * {unit(dtype, digits)}"
+    kept = f"(CASE WHEN {digits} >= {dtype.scale} THEN {units(x, dtype)} ELSE {nearest} END)"
+    return of_units(f"(CASE WHEN {digits} < {dtype.scale - 38} THEN 0 * {units(x, dtype)} ELSE {kept} END)", call.dtype)
 
 
-def truncated(call: Call, x: str) -> str:
-    """Without the units after the point."""
-    n = units(x, call.dtype)
-    return of_units(f"({n} - {n} % {power(call.dtype.scale)})", call.dtype)
+def truncated(call: Call, x: str, digits: str = "0") -> str:
+    """Without the units behind the digits."""
+    n, dtype = units(x, call.dtype), call.dtype
+    below = f"(CASE WHEN {digits} >= {dtype.scale} THEN 0 WHEN {digits} < {dtype.scale - 38} THEN {n} ELSE {n} % {unit(dtype, digits)} END)"
+    return of_units(f"({n} - {below})", dtype)
+
+
+def unit(dtype: DataType, digits: str) -> str:
+    """Return 10 to as many digits as are dropped, from 0 to 38, in 128 bits."""
+    return (
+        f"CAST('1' || repeat('0', CAST(within({dtype.scale} - CAST({digits} AS HUGEINT), 0, 38) AS BIGINT)) AS HUGEINT)"
+    )
 
 
 def _operand(call: Call, place: int, x: str) -> str:

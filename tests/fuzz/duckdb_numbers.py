@@ -14,6 +14,11 @@ NUMBER_MACROS = """
 CREATE MACRO modulo_64(n) AS (n % 18446744073709551616 + 18446744073709551616) % 18446744073709551616;
 CREATE MACRO wrapped(n) AS CAST(modulo_64(n) - CASE WHEN modulo_64(n) >= 9223372036854775808
     THEN 18446744073709551616 ELSE 0 END AS BIGINT);
+CREATE MACRO within(x, low, high) AS CASE WHEN x < low THEN low WHEN x > high THEN high ELSE x END;
+CREATE MACRO binom_64(n, k) AS CASE WHEN n IS NULL OR k IS NULL THEN NULL WHEN n < 0 OR k < 0 THEN error('no number of choices')
+    WHEN k > n THEN 0 WHEN k = 0 OR k = n THEN 1 WHEN n <= 2147483647 THEN CAST(binom(CAST(n AS INTEGER), CAST(k AS INTEGER)) AS BIGINT)
+    WHEN least(k, n - k) = 1 THEN n WHEN least(k, n - k) > 2 THEN error('overflow')
+    ELSE CAST(CAST(n AS HUGEINT) * (n - 1) // 2 AS BIGINT) END;
 CREATE MACRO scaled_length(x, y, m) AS CASE WHEN m = 0 THEN m ELSE m * sqrt((x / m) * (x / m) + (y / m) * (y / m)) END;
 CREATE MACRO vector_length(x, y) AS CASE WHEN x IS NULL OR y IS NULL THEN NULL WHEN isinf(x) OR isinf(y) THEN CAST('inf' AS DOUBLE)
     ELSE scaled_length(x, y, greatest(abs(x), abs(y))) END;
@@ -75,11 +80,34 @@ def kept_if_integer(function: str) -> Text:
 
 def rounded(call: Call, x: str, *digits: str) -> str:
     """Half to even; integers stay as they are, unless places before the point go."""
-    places = constant_of(call, 1) if digits else 0
-    if is_integer(call.dtype) and places >= 0:
+    if is_integer(call.dtype) and not digits:
         return x
     wide = f"CAST({x} AS HUGEINT)" if is_integer(call.dtype) else x
-    return f"CAST(round_even({wide}, {places}) AS {sql_type(call.dtype)})"
+    rounded = f"CAST(round_even({wide}, {places(*digits)}) AS {sql_type(call.dtype)})"
+    return (
+        f"(CASE WHEN {digits[0]} < 0 THEN {rounded} WHEN {digits[0]} >= 0 THEN {x} END)"
+        if is_integer(call.dtype)
+        else rounded
+    )
+
+
+def places(digits: str = "0") -> str:
+    """DuckDB takes an INTEGER; no float has a digit so far from the point."""
+    return f"CAST(within({digits}, -400, 400) AS INTEGER)"
+
+
+def cut(call: Call, x: str, *digits: str) -> str:
+    """Of fewer than no digits 0, where DuckDB's is x."""
+    if not digits:
+        return kept_if_integer("trunc")(call, x)
+    if is_integer(call.dtype):
+        return f"(CASE WHEN {digits[0]} < -18 THEN 0 * {x} ELSE trunc({x}, {places(*digits)}) END)"
+    return f"(CASE WHEN {digits[0]} < -308 AND isfinite({x}) THEN 0 * {x} ELSE trunc({x}, {places(*digits)}) END)"
+
+
+def remainder(call: Call, x: str, y: str) -> str:
+    """Null where an integer has none; NaN of floats."""
+    return f"({x} % {y})" if is_floating(call.dtype) else f"({x} % nullif(CASE WHEN {y} = -1 THEN 1 ELSE {y} END, 0))"
 
 
 def negated(call: Call, x: str) -> str:
@@ -135,14 +163,14 @@ NUMBERS: dict[str, Text] = {
     "multiply": arithmetic("*"),
     "divide": "(CAST({0} AS DOUBLE) / CAST({1} AS DOUBLE))",
     "int_divide": by_decimal(decimals.divided, "({0} // nullif({1}, 0))"),
-    "modulo": by_decimal(decimals.remainder, "({0} % nullif(CASE WHEN {1} = -1 THEN 1 ELSE {1} END, 0))"),
+    "modulo": by_decimal(decimals.remainder, remainder),
     "negate": negated,
     "abs": "abs({0})",
     "sign": sign,
     "round": by_decimal(decimals.rounded, rounded),
     "floor": kept_if_integer("floor"),
     "ceil": kept_if_integer("ceil"),
-    "trunc": by_decimal(decimals.truncated, kept_if_integer("trunc")),
+    "trunc": by_decimal(decimals.truncated, cut),
     "try_add": tried("+"),
     "try_subtract": tried("-"),
     "try_multiply": tried("*"),
@@ -156,6 +184,7 @@ NUMBERS: dict[str, Text] = {
     "gcd": "CAST(gcd(CAST({0} AS HUGEINT), CAST({1} AS HUGEINT)) AS BIGINT)",
     "lcm": "CAST(lcm(CAST({0} AS HUGEINT), CAST({1} AS HUGEINT)) AS BIGINT)",
     "factorial": "CAST(factorial(CAST({0} AS INTEGER)) AS BIGINT)",
+    "binom": "binom_64(CAST({0} AS BIGINT), CAST({1} AS BIGINT))",
     "bit_count": "CAST(bit_count(CAST({0} AS BIGINT)) AS BIGINT)",
     "bin": "bin(CAST({0} AS BIGINT))",
     "to_base": in_base,
@@ -171,7 +200,7 @@ NUMBERS: dict[str, Text] = {
         name: name + "({0})"
         for name in (
             "exp", "ln", "log10", "log2", "sin", "cos", "tan", "asin", "acos", "atan", "cbrt", "sinh", "cosh",
-            "tanh", "asinh", "acosh", "atanh", "radians", "degrees",
+            "lgamma", "tanh", "asinh", "acosh", "atanh", "radians", "degrees",
         )
     },
     "sqrt": lambda call, x: f"CAST(sqrt({x}) AS {sql_type(call.dtype)})",  # DuckDB's is of doubles

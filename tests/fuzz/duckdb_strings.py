@@ -5,7 +5,7 @@ from collections.abc import Callable
 from fuzz.duckdb_casts import guarded
 from fuzz.duckdb_text import Text, constant_of, text_literal
 from gpuetl.expressions.ir import Call, Literal
-from gpuetl.types.data_types import BINARY, is_floating
+from gpuetl.types.data_types import BINARY, INT64, is_floating
 
 WORD = "[\\p{L}\\p{N}\\p{M}]"
 SPACE = "' ' || chr(9) || chr(10) || chr(11) || chr(12) || chr(13)"
@@ -23,6 +23,11 @@ STRING_MACROS = f"""{case_macro("upper_each", "upper")}{case_macro("lower_each",
 CREATE MACRO capitals(x) AS array_to_string(list_transform(regexp_extract_all(x, '(?s){WORD}+|.'),
     lambda w: upper_each(substring(w, 1, 1)) || lower_each(substring(w, 2))), '');
 CREATE MACRO is_json(x) AS json_valid(x) AND NOT regexp_matches(x, '(?i)\\bnan|\\binf');
+CREATE MACRO is_path(x) AS CASE x[1] WHEN '$' THEN
+    regexp_full_match(x, '(?s)\\$(\\.("([^"\\\\]|\\\\.)*"|[^."\\[*][^.\\[]*)|\\[(-?[0-9]{{1,18}}|#|#-[0-9]{{1,18}})\\])*')
+    WHEN '/' THEN NOT regexp_matches(x, '~([^01]|$)') ELSE true END;
+CREATE MACRO path_of(x) AS CASE WHEN x = '' OR x[1] IN ('$', '/') THEN x
+    ELSE '$."' || replace(replace(x, '\\', '\\\\'), '"', '\\"') || '"' END;
 CREATE MACRO clipped(x, size) AS CASE WHEN x IS NOT NULL THEN CAST(greatest(least(x, size), 0) AS BIGINT) END;
 CREATE MACRO count_of(x) AS CASE WHEN x IS NOT NULL THEN greatest(x, -4294967295) END;
 CREATE MACRO points_between(x, low, high) AS substring(x, low + 1, high - low);
@@ -106,10 +111,16 @@ def extracted(call: Call, *args: str) -> str:
 
 
 def of_json(function: str) -> Text:
-    """A function of JSON, an error for other text; the path is a place where it is a number."""
+    """A function of JSON, an error for other text, and for a path of a column that is none; a number is a place."""
 
     def text(call: Call, x: str, path: str = "'$'") -> str:
-        return guarded(f"is_json({x})", function.format(x, path), lenient=False)
+        if len(call.args) < 2 or isinstance(call.args[1], Literal):
+            return guarded(f"is_json({x})", function.format(x, path), lenient=False)
+        path = (
+            f"CASE WHEN {path} IS NOT NULL THEN concat('$[', {path}, ']') END" if call.args[1].dtype == INT64 else path
+        )
+        found = guarded(f"is_json({x}) AND is_path({path})", function.format(x, f"path_of({path})"), lenient=False)
+        return f"(CASE WHEN {x} IS NOT NULL AND {path} IS NOT NULL THEN {found} END)"
 
     return text
 

@@ -24,7 +24,7 @@ class Precision(enum.IntEnum):
 
 
 EXACT_FLOATS = frozenset((
-    "add", "subtract", "multiply", "divide", "negate", "abs", "sign", "floor", "ceil", "trunc", "sqrt", "greatest",
+    "add", "subtract", "multiply", "divide", "modulo", "negate", "abs", "sign", "floor", "ceil", "trunc", "sqrt", "greatest",
     "least", "coalesce", "case", "nullif", "min", "max", "lag", "lead", "first", "last", "ffill", "cum_min", "cum_max",
     "rolling_min", "rolling_max", "rolling_first", "rolling_last", "rolling_nth_value", "nth_value", "round", "epoch", "diff", "mode", "quantile_disc", "arg_min_null", "arg_max_null", "bfill", "percent_rank", "cume_dist",
     "pct_change", "clip", "try_add", "try_subtract", "try_multiply", "list_get",
@@ -115,7 +115,7 @@ def of_call(call: Call, arguments: Precision) -> Precision:
         return Precision.SELF if arguments is Precision.TAME else Precision.NOTHING
     if name in ACCUMULATING:
         return Precision.ROUNDED if arguments is Precision.TAME else Precision.NOTHING
-    if name == "round" and len(call.args) > 1:
+    if name in ("round", "trunc") and len(call.args) > 1:
         return Precision.ROUNDED if arguments is Precision.TAME else Precision.NOTHING
     if arguments <= Precision.ROUNDED:
         return arguments if name in VALUE_ONLY else Precision.NOTHING

@@ -15,7 +15,7 @@ from gpuetl.expressions.functions.function import Argument
 from gpuetl.expressions.ir import ABSENT, Column
 from gpuetl.expressions.numbers import constant_literal
 from gpuetl.expressions.syntax import ASSOCIATIVE, Constant, Syntax
-from gpuetl.types.data_types import BOOL, INT64, STRING, DataType, can_be_key
+from gpuetl.types.data_types import BOOL, FLOAT64, INT64, STRING, DataType, can_be_key
 from gpuetl.types.nested_types import is_list
 
 CONSTANTS: dict[str, tuple[Any, ...]] = {
@@ -133,7 +133,8 @@ def _with_columns(slots: tuple[Argument, ...]) -> Iterator[tuple[tuple[Argument,
     for choice in product((STRING, INT64, None), repeat=len(usual)) if usual else ():
         if any(choice):
             chosen = dict(zip(usual, choice, strict=True))
-            yield slots, tuple(STRING if slot.is_receiver else chosen.get(slot) for slot in slots)
+            for receiver in (STRING, FLOAT64, INT64):
+                yield slots, tuple(receiver if slot.is_receiver else chosen.get(slot) for slot in slots)
 
 
 def _shapes(function: Function) -> Iterator[tuple[Argument, ...]]:

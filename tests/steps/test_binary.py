@@ -69,6 +69,25 @@ def test_functions_of_bytes_and_times(t, check, sql, dtype, values):
     check(t.select(out=expr(sql)), column(dtype, *values), ordered=True)
 
 
+def test_casts_of_bytes(source, check):
+    """Bytes, the text that is written of them, a text, and what is read of it."""
+    rows = [
+        (b"ab", "ab", "ab", b"ab"), (b"", "", "", b""), (None, None, None, None), (b"\n", r"\x0A", "\n\x7f", b"\n\x7f"),
+        (b"'\"\\\x7f\x00\xff ", r"\x27\x22\x5C\x7F\x00\xFF ", r"'\x5c\x7F\x00\xFf ", b"'\\\x7f\x00\xff "),
+        ("é".encode(), r"\xC3\xA9", "é", None), (b"1", "1", "\\", None), (b"2", "2", r"a\x4", None), (b"3", "3", r"\X41", None),
+        (ONE.bytes, r"o\x96\x19\xFF\x8B\x86\xD0\x11\xB4-\x00\xC0O\xC9d\xFF", r"\xG0", None),
+    ]  # fmt: skip
+    t = source(table({"b": "binary", "written": "string", "s": "string", "read": "binary"}, *rows))
+    out = t.select(
+        b=expr("CAST(CAST(b AS string) AS binary)"), written=expr("CAST(b AS string)"), read=expr("TRY_CAST(s AS blob)"),
+        u=expr("TRY_CAST(b AS uuid)"), again=expr("CAST(TRY_CAST(b AS uuid) AS binary)"),
+    )  # fmt: skip
+    columns = {"b": "binary", "written": "string", "read": "binary", "u": "uuid", "again": "binary"}
+    ids = [b if b and len(b) == 16 else None for b, *_ in rows]
+    wanted = [(b, written, read, u, u) for (b, written, _, read), u in zip(rows, ids, strict=True)]
+    check(out, table(columns, *wanted), ordered=True)
+
+
 def test_they_are_keys_of_groups(t, check):
     by_b = table({"b": "binary", "n": "int64"}, (b"ab", 2), (b"", 1), (None, 1), (b"\xff\x80\0", 1))
     check(t.aggregate(by="b", n=expr("count(*)")), by_b)
@@ -110,6 +129,8 @@ def test_windows_over_them(t, check):
         ("CAST(s AS uuid)", "CAST(s AS uuid) has no result, for YWI=: not a valid uuid"),
         ("CAST(s AS time)", "for 6f9619ff-8b86-d011-b42d-00c04fc964ff: not a valid time"),
         ("from_base64(s)", "from_base64(s) has no result"),
+        ("CAST(s || 'é' AS binary)", "for 6f9619ff-8b86-d011-b42d-00c04fc964ffé: not a valid binary"),
+        ("CAST(b AS uuid)", "CAST(b AS uuid) has no result, for b'ab': it has 2 bytes, not 16"),
     ],
 )  # fmt: skip
 def test_values_without_a_result(t, pipeline, local_engine, sql, message):
@@ -121,7 +142,8 @@ def test_values_without_a_result(t, pipeline, local_engine, sql, message):
 
 def test_what_is_not_compared_or_cast(t, problem):
     assert "cannot compare binary and string" in problem(t.filter(expr("b = s")))
-    assert "cannot cast binary to string" in problem(t.select(out=expr("CAST(b AS string)")))
+    assert "cannot cast binary(2) to string" in problem(t.select(out=expr("CAST(f AS string)")))
+    assert "cannot cast int64 to binary" in problem(t.select(out=expr("CAST(k AS binary)")))
     assert "upper takes string, got binary" in problem(t.select(out=expr("upper(b)")))
     assert "cannot add time and int64" in problem(t.select(out=expr("t + 1")))
 
@@ -160,6 +182,49 @@ def test_nanoseconds_are_kept_where_the_schema_says_so(in_nanoseconds, check):
     check(
         whole, table({"us": "timestamp"}, (dt.datetime(1970, 1, 1, 0, 0, 2),), (dt.datetime(1970, 1, 1, 0, 0, 0, 1),))
     )
+
+
+def test_casts_of_nanoseconds(source, check):
+    texts = {
+        "2020-01-01 00:00:00.123456789": 1577836800123456789, "1969-12-31T23:59:59.999999999": -1, "2020-01-01": 1577836800 * 10**9, "2020-01-01 10:00": 1577872800 * 10**9,
+        "1677-09-21 00:12:43.145224193": 1 - 2**63, "2262-04-11 23:47:16.854775807": 2**63 - 1, "2262-04-11 23:47:16.854775808": None,
+        "1677-09-21 00:12:43.145224191": None, "1500-01-01": None, "2500-01-01": None, "2021-02-29": None, "2020-01-01 00:00:00.": None, "x": None,
+        "2020-01-01 00:00:01.5": 1577836801500000000, "": None,
+    }  # fmt: skip
+    ns = pa.array(list(texts.values()), pa.timestamp("ns"))
+    days = [dt.date(2020, 1, 1), dt.date(1677, 9, 21), dt.date(2262, 4, 12), None]
+    t = source(pa.table({"s": list(texts), "d": pa.array([*days, *[None] * (len(texts) - 4)], pa.date32())}))
+    read = t.select(n=expr("TRY_CAST(s AS timestamp_ns)"), d=expr("TRY_CAST(d AS timestamp_ns)"))
+    midnight = pa.array([1577836800 * 10**9, *[None] * (len(texts) - 1)], pa.timestamp("ns"))
+    check(read, pa.table({"n": ns, "d": midnight}), ordered=True)
+    written = read.select(
+        text=expr("CAST(n AS string)"), day=expr("TRY_CAST(n AS date)"), us=expr("TRY_CAST(n AS timestamp)"),
+        utc=expr("CAST(TRY_CAST(n AS timestamptz) AS string)"),
+    )  # fmt: skip
+    day, ten, half = dt.datetime(2020, 1, 1), dt.datetime(2020, 1, 1, 10), dt.datetime(2020, 1, 1, 0, 0, 1, 500000)
+    rows = [
+        ("2020-01-01 00:00:00.123456789", None, None, None), ("1969-12-31 23:59:59.999999999", None, None, None),
+        ("2020-01-01 00:00:00.000000000", day.date(), day, "2020-01-01 00:00:00.000000Z"),
+        ("2020-01-01 10:00:00.000000000", None, ten, "2020-01-01 10:00:00.000000Z"),
+        ("1677-09-21 00:12:43.145224193", None, None, None), ("2262-04-11 23:47:16.854775807", None, None, None), *[(None,) * 4] * 7,
+        ("2020-01-01 00:00:01.500000000", None, half, "2020-01-01 00:00:01.500000Z"), (None,) * 4,
+    ]  # fmt: skip
+    check(written, table({"text": "string", "day": "date", "us": "timestamp", "utc": "string"}, *rows), ordered=True)
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("CAST('2020-01-01 00:00:00.0000001' AS timestamp_ns)", "2020-01-01 00:00:00.000000100: it has nanoseconds"),
+        ("CAST('1500-01-01' AS timestamp_ns)", "for 1500-01-01: not a valid timestamp_ns"),
+    ],
+)
+def test_nanoseconds_without_a_result(source, pipeline, local_engine, sql, message):
+    sql = sql if "1500" in sql else f"CAST({sql} AS timestamp)"
+    source(table({"k": "int64"}, (1,))).select(out=expr(sql)).stage("wrong")
+    with pytest.raises(RunFailed) as error:
+        pipeline.run(engine=local_engine, keep=["wrong"])
+    assert message in str(error.value)
 
 
 def test_nanoseconds_that_microseconds_do_not_hold_are_an_error_that_says_what_to_declare(

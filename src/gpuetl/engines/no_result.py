@@ -10,13 +10,26 @@ from typing import Any
 import pyarrow as pa
 
 from gpuetl.errors import EvaluationError
+from gpuetl.expressions.interval_text import UnknownUnit, cast_microseconds
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, columns_of, walk
 from gpuetl.expressions.unparse import shown_sql
 from gpuetl.messages import Message, code_of, coded
 from gpuetl.plan.node import REFUSED
 from gpuetl.plan.nodes import STATE, Kernel, KernelReduction, KernelTable, Project, ScalarJoin, Window
 from gpuetl.types.calendar_intervals import CALENDAR, CalendarInterval
-from gpuetl.types.data_types import BOOL, DATE, DURATION, INT64, STRING, DataType, is_floating, is_integer, type_name
+from gpuetl.types.data_types import (
+    BOOL,
+    DATE,
+    DURATION,
+    INT64,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NS,
+    DataType,
+    is_floating,
+    is_integer,
+    type_name,
+)
 from gpuetl.types.decimal_types import MAX_DIGITS, is_decimal
 from gpuetl.value_texts import shown
 
@@ -90,6 +103,7 @@ NOT_FORMATTED = coded("GE2003", "a number from 10^38, or NaN or infinite beside 
 LONGER_STRING = coded("GE2003", "a string has more than 256 characters")
 OTHER_LENGTH = coded("GE2003", "the strings differ in length")
 NOT_JSON = coded("GE1864", "not JSON, or nested in more than 256 levels")
+NOT_A_PATH = coded("GE1860", "not a path of one value, such as $.a[0], /a/0, or a key alone")
 NOT_A_JSON_NUMBER = coded("GE1863", "JSON has no NaN and no infinities")
 EMPTY_STRING = coded("GE2003", "a string is empty")
 EMPTY_FILL = coded("GE2003", "the fill is empty")
@@ -98,6 +112,7 @@ EQUAL_KEYS = coded("GE1873", "a key of the map stands twice")
 NULL_KEY = coded("GE1874", "a key of the map is null")
 EMPTY_LIST = coded("GE1875", "an empty list has no first element")
 RANGE_TOO_LONG = coded("GE1872", "more than 16,777,216 numbers")
+SIZE_OF_NO_LIST = coded("GE1872", "a size is negative, or more than 16,777,216")
 NULL_ELEMENT = coded("GE1871", "a list has a null element")
 SHOWN_TWICE = coded("GE2010", "the zone's clock shows it twice; see assume_zone's ambiguous")
 NEVER_SHOWN = coded("GE2010", "the zone's clock never shows it; see assume_zone's nonexistent")
@@ -172,12 +187,18 @@ def why_not(value: pa.Scalar, dtype: DataType) -> str:
     if is_decimal(dtype) and (number := decimal_of(value)) is not None:
         fits = abs(number) < Decimal(10) ** (dtype.precision - dtype.scale)
         return f"more than {dtype.scale} decimals" if fits else f"overflow of {name}"
+    if kind == STRING and dtype == DURATION:
+        return why_no_duration(value.as_py())
     if kind == STRING:
         return f"not a valid {name}"
     if dtype == BOOL:
         return "neither 0 nor 1"
     if dtype == DATE:
         return "it has a time of day; use to_date"
+    if dtype == TIMESTAMP and kind == TIMESTAMP_NS:
+        return "it has nanoseconds"
+    if pa.types.is_fixed_size_binary(dtype):
+        return f"it has {len(value.as_py())} bytes, not {dtype.byte_width}"
     if pa.types.is_timestamp(dtype):
         return "the result is beyond the range of timestamps"
     if is_decimal(dtype):
@@ -185,6 +206,17 @@ def why_not(value: pa.Scalar, dtype: DataType) -> str:
     return (
         f"beyond the range of {name}" if is_floating(kind) and is_floating(dtype) else f"{name} cannot hold it exactly"
     )
+
+
+def why_no_duration(text: str) -> str:
+    """Return why a text is no duration: it has months, or is too long, or is none."""
+    try:
+        cast_microseconds(text)
+    except UnknownUnit:
+        return "not a valid duration"
+    except ValueError as error:
+        return str(error) if "no fixed length" in str(error) else "not a valid duration"
+    return "not a valid duration"
 
 
 def decimal_of(value: pa.Scalar) -> Decimal | None:

@@ -213,7 +213,8 @@ Compute parts of it in columns of earlier steps.""",
         code="GE1115",
         title="lists, structs and maps are not taken here",
         cause="Most functions do not take nested values: there is no arithmetic of them.  Comparisons take them, and so "
-        "do keys of groups, joins and orders; but not those of samples, kernels and expectations.",
+        "do keys of groups, joins, orders, samples, kernels and expectations; but not the names of a pivot, the keys of "
+        "an upsert, and partitions of a sink.",
         fix="Take something of a list with `list_get`, `list_contains` or `list_length`, or use an explode step for "
         "one row per element.  Take a field of a struct, `s.a`, or a value of a map, `m['key']`.",
         example="- filter: upper(split(CAST(day AS string), '-')) = '2026'",

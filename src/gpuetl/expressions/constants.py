@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -13,12 +13,14 @@ from sqlglot import exp
 
 from gpuetl.errors import InvalidExpression, suggestion
 from gpuetl.expressions.dialect import Language, span_of
-from gpuetl.expressions.interval_text import UnknownUnit, calendar_interval_of
+from gpuetl.expressions.interval_text import UnknownUnit, calendar_interval_of, cast_interval
 from gpuetl.expressions.numbers import has_type
 from gpuetl.expressions.syntax import Constant, Syntax
 from gpuetl.messages import coded
+from gpuetl.types.calendar_intervals import CalendarInterval
 from gpuetl.types.data_types import (
     DATE,
+    DURATION,
     FLOAT64,
     NAMED,
     SQL_NAMES,
@@ -28,6 +30,7 @@ from gpuetl.types.data_types import (
     parse_type,
 )
 from gpuetl.types.decimal_types import MAX_DIGITS, Number, constant_decimal, exact_decimal, is_decimal
+from gpuetl.types.missing_types import MISSING_TYPES
 from gpuetl.types.nested_types import quoted_field
 from gpuetl.types.time_zones import UnknownZone
 
@@ -47,7 +50,7 @@ SQL_TYPES: dict[Any, str] = {
     exp.DataType.Type.TIMESTAMPNTZ: "timestamp", exp.DataType.Type.TIMESTAMP: "timestamp",
     exp.DataType.Type.TIMESTAMPTZ: "timestamp[UTC]", exp.DataType.Type.INTERVAL: "duration",
     exp.DataType.Type.TIME: "time", exp.DataType.Type.UUID: "uuid",
-    exp.DataType.Type.BINARY: "binary", exp.DataType.Type.VARBINARY: "binary",
+    exp.DataType.Type.BINARY: "binary", exp.DataType.Type.VARBINARY: "binary", exp.DataType.Type.NCHAR: "string",
 }  # fmt: skip
 
 EXTRACT_PARTS = {
@@ -88,6 +91,8 @@ def constant_form(dtype: DataType) -> str:
         return "TIMESTAMPTZ '2026-01-31 10:00:00+00:00'"
     if dtype == TIME:
         return "TIME '10:00:00'"
+    if dtype == DURATION:
+        return "INTERVAL '1 day 2 hours'"
     return "DATE '2026-01-31'" if dtype == DATE else "TIMESTAMP '2026-01-31 10:00:00'"
 
 
@@ -110,7 +115,7 @@ def converted(operand: Syntax, dtype: DataType) -> Constant | None:
     Raises
     ------
     ValueError
-        Worded, for a text that is no date or timestamp.
+        Worded, for a text that is no date, timestamp or interval.
     """
     if not isinstance(operand, Constant) or not isinstance(text := operand.value, str):
         return None
@@ -122,7 +127,16 @@ def converted(operand: Syntax, dtype: DataType) -> Constant | None:
             raise ValueError(coded("GE1112", f"'{text}' is not a valid {TEMPORAL_NAMES[dtype]}")) from None
     if text in NOT_FINITE and dtype == FLOAT64:
         value = float(text)
+    if dtype == DURATION:
+        value = _interval_of(text)
     return None if value is None else Constant(value, span=operand.span)
+
+
+def _interval_of(text: str) -> timedelta | CalendarInterval:
+    try:
+        return cast_interval(text)
+    except UnknownUnit as error:
+        raise ValueError(coded("GE1112", f"interval unit '{error}' is not supported")) from None
 
 
 _NESTED = {
@@ -153,7 +167,10 @@ def type_text(to: exp.DataType) -> str:
         return f"timestamp[{zone[0].sql().replace(' ', '')}]"
     if to.this == exp.DataType.Type.ARRAY and to.expressions and not zone:
         return f"list<{_child_text(to.expressions[0])}>"
-    return "" if parameters else str(to.args.get("kind") or "").lower() or SQL_TYPES.get(to.this, "")
+    if parameters:
+        sized = SQL_TYPES.get(to.this, "") in ("string", "timestamp")
+        return f"{SQL_TYPES[to.this]}({','.join(parameters)})" if sized else ""
+    return str(to.args.get("kind") or "").lower() or SQL_TYPES.get(to.this, "")
 
 
 # Literals of a parsed tree: numbers, texts, intervals, and the types that casts name.
@@ -199,6 +216,39 @@ def interval(node: exp.Interval) -> Constant:
         raise InvalidExpression(str(error), span_of(node), "Write interval '90 minutes'.") from None
 
 
+_COARSE_UNITS = {"timestamp_s": 1_000_000, "timestamp_ms": 1000}
+_COARSE_PLACES = {0: 1_000_000, **dict.fromkeys((1, 2, 3), 1000)}
+
+
+def coarse_unit(node: exp.Cast) -> int:
+    """Return the microseconds of the unit of a type such as `timestamp_s` or `timestamp(3)`; 0 of any other type."""
+    to = node.args["to"]
+    if to.expressions and SQL_TYPES.get(to.this) == "timestamp":
+        return _COARSE_PLACES.get(int(to.expressions[0].name), 0)
+    return _COARSE_UNITS.get(str(to.args.get("kind") or "").lower(), 0)
+
+
+def check_coarse(unit: int, operand: Syntax, node: exp.Cast) -> None:
+    """Raise `InvalidExpression` unless a constant has whole seconds or milliseconds: then it is a `timestamp`.
+
+    Those of columns are not known, and DuckDB rounds.
+    """
+    value = operand.value if isinstance(operand, Constant) else operand
+    if isinstance(value, str):
+        try:
+            value = timestamp_of(value, TIMESTAMP)
+        except ValueError:  # which the cast to a timestamp refuses
+            return
+    if value is None or type(value) is date or (isinstance(value, datetime) and not value.microsecond % unit):
+        return
+    name, word = node.args["to"].sql(dialect=Language).lower(), "millisecond" if unit == 1000 else "second"
+    what = f"gpuetl has no {name}: its timestamps are in microseconds"
+    if isinstance(operand, Constant):
+        what = f"{name} has whole {word}s, and this constant has a fraction"
+    hint = f"Write CAST(x AS timestamp); date_trunc('{word}', x) cuts the fraction."
+    raise InvalidExpression(coded("GE1110", what), span_of(node), hint)
+
+
 def cast_target(node: exp.Cast) -> DataType:
     """Return the type that a cast names; raise `InvalidExpression` where the language has none of that name."""
     to = node.args["to"]
@@ -208,9 +258,9 @@ def cast_target(node: exp.Cast) -> DataType:
         raise InvalidExpression(str(error), span_of(node), error.hint) from None
     except ValueError:
         name = to.sql(dialect=Language).lower()
-        hint = f"Types: {', '.join(NAMED)}, decimal(p,s). {suggestion(name, [*NAMED, *SQL_NAMES])}".rstrip()
-        if name in ("hugeint", "int128", "uhugeint", "uint128"):
-            hint = "Write decimal(38,0), the largest whole numbers of gpuetl."
+        hint = MISSING_TYPES.get(name) or (
+            f"Types: {', '.join(NAMED)}, decimal(p,s). {suggestion(name, [*NAMED, *SQL_NAMES])}".rstrip()
+        )
         raise InvalidExpression(coded("GE1025", f"unknown type '{name}'"), span_of(node), hint) from None
 
 

@@ -32,6 +32,7 @@ from gpuetl.expressions.syntax import (
 from gpuetl.messages import coded, cut, one_line
 from gpuetl.records import dataclass
 from gpuetl.types.data_types import DataType, parse_type
+from gpuetl.types.missing_types import MISSING_TYPES
 
 TypeName: TypeAlias = str  # `str` is an accessor inside the class
 Closed: TypeAlias = Literal["both", "left", "right", "none"]
@@ -393,7 +394,8 @@ def type_named(name: str) -> DataType:
     try:
         return parse_type(name)
     except ValueError as error:
-        raise InvalidType(error.args[0], hint=getattr(error, "hint", "")) from None
+        hint = getattr(error, "hint", "") or MISSING_TYPES.get(name.lower(), "")
+        raise InvalidType(error.args[0], hint=hint) from None
 
 
 OF_POLARS = {

@@ -71,7 +71,7 @@ class Methods:
         return self._call("int_divide", (self, y))
 
     def modulo(self, y: IntoExpression) -> Expression:
-        """`x % y` with the sign of x; null where y is 0.
+        """`x % y` with the sign of x; null where y is 0, of floats NaN.
 
         Null in any argument gives null.
 
@@ -139,14 +139,14 @@ class Methods:
         """
         return self._call("ceil", (self,))
 
-    def trunc(self) -> Expression:
-        """x without its fraction, in x's type.
+    def trunc(self, digits: int | Expression | None = None) -> Expression:
+        """x without what is behind `digits` places after the point (0), in x's type.
 
         Null in any argument gives null.
 
-        Example: `lit(-1.5).trunc()` is `-1.0`.
+        Example: `lit(-1.57).trunc(1)` is `-1.5`.
         """
-        return self._call("trunc", (self,))
+        return self._call("trunc", (self,), (digits,))
 
     def try_add(self, y: IntoExpression) -> Expression:
         """`x + y`; null where integers overflow.
@@ -268,6 +268,17 @@ class Methods:
         Example: `lit(5).factorial()` is `120`.
         """
         return self._call("factorial", (self,))
+
+    def binom(self, k: IntoExpression) -> Expression:
+        """In how many ways k of n things are chosen; 0 if k is more than n.
+
+        An error for negative numbers, and beyond int64.
+
+        Null in any argument gives null.
+
+        Example: `lit(5).binom(2)` is `10`.
+        """
+        return self._call("binom", (self, k))
 
     def bit_count(self) -> Expression:
         """How many of the int64's bits are set.
@@ -560,6 +571,17 @@ class Methods:
         Example: `lit(5).gamma()` is `24.0`.
         """
         return self._call("gamma", (self,))
+
+    def lgamma(self) -> Expression:
+        """The natural logarithm of the gamma function's absolute value.
+
+        Inf at 0 and at negative whole numbers.
+
+        Null in any argument gives null.
+
+        Example: `lit(1).lgamma()` is `0.0`.
+        """
+        return self._call("lgamma", (self,))
 
     def fdiv(self, y: IntoExpression) -> Expression:
         """floor(x / y), in floating point.
@@ -2147,6 +2169,25 @@ class Methods:
         """
         return self._call("flatten", (self,))
 
+    def list_resize(self, size: IntoExpression, value: IntoExpression = None) -> Expression:
+        """The first elements, as many as size; missing ones are value, or null.
+
+        A null list is null, and a null size is 0.
+
+        Example: `lit([1, 2]).list_resize(4, 0)` is `[1, 2, 0, 0]`.
+        """
+        return self._call("list_resize", (self, size), (value,))
+
+    def list_zip(self, *y: IntoExpression) -> Expression:
+        """Structs of the elements in the same place, as `row(x[1], y[1])`.
+
+        It is as long as the longest list, and missing elements are null; with `true` as the last argument, as long as
+        the shortest. A null list has no elements. Never null.
+
+        Example: `lit([1, 2]).list_zip(["a"])` is `[{"element1": 1, "element2": "a"}, {"element1": 2, "element2": None}]`.
+        """
+        return self._call("list_zip", (self, *y))
+
     def list_sum(self) -> Expression:
         """The sum of the elements: int64, float64 or decimal.
 
@@ -2476,6 +2517,15 @@ class Methods:
         """
         return self._call("struct_extract", (self, field))
 
+    def row(self, *y: IntoExpression) -> Expression:
+        """`(x, y)`, a struct of values without names.
+
+        Its fields are element1, element2 and so on, and `[1]` is the first. Never null.
+
+        Example: `lit(1).row("x")` is `{"element1": 1, "element2": "x"}`.
+        """
+        return self._call("row", (self, *y))
+
     def struct_concat(self, *y: IntoExpression) -> Expression:
         """The fields of all structs, in one.
 
@@ -2655,10 +2705,8 @@ class Methods:
         """
         return self._call("decode", (self,))
 
-    def json_extract(self, path: str | int | Expression) -> Expression:
+    def json_extract(self, path: str | int | Sequence[str] | Expression) -> Expression:
         """`text -> path`: the value at a path, as JSON; null where there is none.
-
-        A path with * gives a list.
 
         Null in any argument gives null.
 
@@ -2666,10 +2714,10 @@ class Methods:
         """
         return self._call("json_extract", (self, path))
 
-    def json_extract_string(self, path: str | int | Expression) -> Expression:
+    def json_extract_string(self, path: str | int | Sequence[str] | Expression) -> Expression:
         """`text ->> path`: a string at a path without its quotes, any other value as JSON.
 
-        Null for `null`, and where there is none. A path with * gives a list.
+        Null for `null`, and where there is none.
 
         Null in any argument gives null.
 
@@ -2677,7 +2725,7 @@ class Methods:
         """
         return self._call("json_extract_string", (self, path))
 
-    def json_value(self, path: str | int | Expression) -> Expression:
+    def json_value(self, path: str | int | Sequence[str] | Expression) -> Expression:
         """A string, number or boolean at a path as JSON, a string with its quotes.
 
         Null for others.
@@ -2688,7 +2736,7 @@ class Methods:
         """
         return self._call("json_value", (self, path))
 
-    def json_exists(self, path: str | int | Expression) -> Expression:
+    def json_exists(self, path: str | int | Sequence[str] | Expression) -> Expression:
         """Whether there is a value at a path, perhaps `null`.
 
         Null in any argument gives null.
@@ -2697,7 +2745,7 @@ class Methods:
         """
         return self._call("json_exists", (self, path))
 
-    def json_type(self, path: str | int | Expression | None = None) -> Expression:
+    def json_type(self, path: str | int | Sequence[str] | Expression | None = None) -> Expression:
         """The type of the value.
 
         OBJECT, ARRAY, VARCHAR, BOOLEAN, NULL, UBIGINT, BIGINT for negative integers, or DOUBLE; null where there is
@@ -2709,7 +2757,7 @@ class Methods:
         """
         return self._call("json_type", (self,), (path,))
 
-    def json_array_length(self, path: str | int | Expression | None = None) -> Expression:
+    def json_array_length(self, path: str | int | Sequence[str] | Expression | None = None) -> Expression:
         """The number of elements of an array, 0 of another value.
 
         Null where there is none.
@@ -2720,7 +2768,7 @@ class Methods:
         """
         return self._call("json_array_length", (self,), (path,))
 
-    def json_keys(self, path: str | int | Expression | None = None) -> Expression:
+    def json_keys(self, path: str | int | Sequence[str] | Expression | None = None) -> Expression:
         """The keys of an object in their order, no keys of another value.
 
         Null where there is none.
@@ -2829,6 +2877,15 @@ class Methods:
         Example: `lit("a").sha256()` is `"ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"`.
         """
         return self._call("sha256", (self,))
+
+    def typeof(self) -> Expression:
+        """The type of x as DuckDB writes it, which CAST takes as well: `DOUBLE`, `VARCHAR[]`.
+
+        Whole numbers in a text are `BIGINT`. Never null.
+
+        Example: `lit([1.5]).typeof()` is `"DOUBLE[]"`.
+        """
+        return self._call("typeof", (self,))
 
     def count(self) -> Expression:
         """The number of values that are not null.

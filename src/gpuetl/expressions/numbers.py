@@ -129,6 +129,13 @@ def _rounded(x: Decimal, decimals: Decimal = Decimal(0)) -> Decimal:
     return x.quantize(Decimal((0, (1,), -places)), ROUND_HALF_EVEN, EXACT)
 
 
+def _truncated(x: Decimal, decimals: Decimal = Decimal(0)) -> Decimal:
+    places = int(decimals)
+    if places >= -x.as_tuple().exponent:  # type: ignore[operator]
+        return x
+    return Decimal(0) if places < -MOST_PLACES else x.quantize(Decimal((0, (1,), -places)), ROUND_DOWN, EXACT)
+
+
 def _to_whole(rounding: str) -> Callable[[Decimal], Decimal]:
     return lambda x: x.to_integral_value(rounding, EXACT)
 
@@ -137,6 +144,6 @@ _FOLDED: dict[str, Callable[..., Decimal | Fraction]] = {
     "add": EXACT.add, "subtract": EXACT.subtract, "multiply": EXACT.multiply, "divide": _divided,
     "int_divide": EXACT.divide_int, "modulo": EXACT.remainder, "negate": Decimal.copy_negate, "abs": Decimal.copy_abs,
     "sign": lambda x: Decimal((x > 0) - (x < 0)), "round": _rounded, "floor": _to_whole(ROUND_FLOOR),
-    "ceil": _to_whole(ROUND_CEILING), "trunc": _to_whole(ROUND_DOWN),
+    "ceil": _to_whole(ROUND_CEILING), "trunc": _truncated,
     "least": lambda *xs: min(xs), "greatest": lambda *xs: max(xs),
 }  # fmt: skip

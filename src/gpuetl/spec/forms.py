@@ -30,6 +30,7 @@ from gpuetl.types.data_types import (
     type_name,
 )
 from gpuetl.types.decimal_types import is_decimal
+from gpuetl.types.missing_types import MISSING_TYPES
 from gpuetl.types.nested_types import is_list, type_parts
 from gpuetl.types.time_zones import UnknownZone
 
@@ -180,7 +181,7 @@ def read_type(node: Node) -> DataType:
         raise BadValue(coded("GE1026", str(error)), node, error.hint) from None
     except ValueError as error:
         names = [*NAMED, *PATTERNS]
-        hint = f"Types: {', '.join(names)}. {word_suggestion(text, names)}"
+        hint = MISSING_TYPES.get(text.lower()) or f"Types: {', '.join(names)}. {word_suggestion(text, names)}"
         raise BadValue(coded("GE1025", str(error)), node, hint.rstrip()) from None
 
 

@@ -41,6 +41,7 @@ INT32, STRING, DATE = pa.int32(), pa.string(), pa.date32()
 TIMESTAMP, DURATION = pa.timestamp("us"), pa.duration("us")
 TIMESTAMP_NS, TIME = pa.timestamp("ns"), pa.time64("us")
 BINARY, UUID = pa.binary(), pa.binary(16)
+_UTC = pa.timestamp("us", tz="UTC")
 UNKNOWN = pa.opaque(pa.null(), "unknown", "gpuetl")
 """The type of an expression that is wrong: what is built on it has it too, so that one mistake is told once."""
 
@@ -65,7 +66,7 @@ SQL_NAMES: dict[str, str] = {
     "double": "float64", "double precision": "float64", "float8": "float64",
     "text": "string", "str": "string", "varchar": "string", "char varying": "string", "character varying": "string",
     "varchar2": "string", "longvarchar": "string", "clob": "string", "char": "string", "bpchar": "string",
-    "nvarchar": "string", "nvarchar2": "string", "character": "string",
+    "nvarchar": "string", "nvarchar2": "string", "character": "string", "nchar": "string", "oid": "int64",
     "datetime": "timestamp", "timestamp_us": "timestamp", "guid": "uuid",
     "timestampntz": "timestamp", "timestamp_ntz": "timestamp", "timestamp without time zone": "timestamp",
     "blob": "binary", "bytea": "binary", "varbinary": "binary", "bytes": "binary", "time without time zone": "time",
@@ -74,6 +75,9 @@ SQL_NAMES: dict[str, str] = {
 """SQL's names of the types, in lower case; those of decimals are in the pattern below."""
 _DECIMAL = re.compile(r"(?:decimal|numeric|dec|number|fixed) ?(?:\( ?([0-9]+) ?(?:, ?([0-9]+) ?)?\))?")
 _SQL_DECIMAL = 18, 3
+_SIZED = re.compile(r"([a-z][a-z0-9_ ]*?) ?\( ?([0-9]{1,9}) ?\)( with(?:out)? time zone)?")
+_MICRO_PLACES = range(4, 7)
+_NANO_PLACES = range(7, 10)
 _NESTED = re.compile(r"(list|struct|map) ?<(.+)>", re.IGNORECASE | re.DOTALL)
 _FIXED_BINARY = re.compile(r"binary ?\( ?([0-9]+) ?\)")
 MOST_FIXED_BYTES = 1 << 20
@@ -84,14 +88,14 @@ def parse_type(text: str) -> DataType:
     """Return the Arrow type that `text` names, in files, in Python and in CAST; raise `ValueError` where it is none.
 
     Upper case is lower case, but for a zone.  `decimal` alone is decimal(18,3), decimal(p) is decimal(p,0), and `int[]`
-    is list<int>.
+    is list<int>.  A number of characters counts nothing: `varchar(20)` is string.
     """
     name = text.strip()
     plain = " ".join(name.lower().split())
     if plain in NAMED:
         return NAMED[plain]
-    if plain in SQL_NAMES:
-        return parse_type(SQL_NAMES[plain])
+    if also := SQL_NAMES.get(plain) or _without_size(plain):
+        return parse_type(also)
     if hit := _DECIMAL.fullmatch(plain):
         digits, scale = (int(hit[1]), int(hit[2] or 0)) if hit[1] else _SQL_DECIMAL
         if 1 <= digits <= MAX_DIGITS and scale <= digits:
@@ -107,6 +111,23 @@ def parse_type(text: str) -> DataType:
     if (hit := _NESTED.fullmatch(name)) and (nested := _nested_type(hit[1].lower(), hit[2])):
         return nested
     raise ValueError(coded("GE1025", f"unknown type '{text}'"))
+
+
+def _without_size(name: str) -> str:
+    """Return the name of a type of strings or timestamps with a size as that without it; "" for any other type.
+
+    `timestamp(p)` has p digits of a second: 4 to 6 are microseconds, 7 to 9 nanoseconds.
+    """
+    hit = _SIZED.fullmatch(name)
+    kind = hit and (hit[1] + (hit[3] or ""))
+    if not hit or not kind:
+        return ""
+    if SQL_NAMES.get(kind, kind) == "string":
+        return "" if hit[3] else "string"
+    if SQL_NAMES.get(kind, kind) == "timestamp":
+        places = int(hit[2])
+        return "timestamp" if places in _MICRO_PLACES else "timestamp_ns" if places in _NANO_PLACES else ""
+    return ""
 
 
 def _nested_type(kind: str, inside: str) -> DataType | None:
@@ -253,23 +274,26 @@ def can_cast(source: DataType, target: DataType) -> bool:
     Numbers, booleans and strings convert into each other, and strings from and to times.  int64 is microseconds
     of a timestamp or duration.  A naive timestamp is UTC where it becomes a zoned one, so only UTC is offered:
     any other zone's clock would need to know which hour is meant when clocks go back.  Timestamps in nanoseconds
-    convert from and to those in microseconds.
+    convert from and to naive ones and those of UTC in microseconds, dates and strings.  Bytes convert from and to
+    bytes of another length, and strings; a UUID has the text of its own.
     """
     if source in (target, NULL, UNKNOWN):
         return True
     if TIMESTAMP_NS in (source, target):
-        return TIMESTAMP in (source, target)
+        return not {source, target}.isdisjoint((TIMESTAMP, DATE, STRING, _UTC))
     if pa.types.is_timestamp(source) and pa.types.is_timestamp(target):
         return bool(source.tz) == bool(target.tz) or {source.tz, target.tz} == {None, "UTC"}
     families = {_family(source), _family(target)}
     if families == {"clock", "string"}:
         return True
     if families == {"binary", "string"}:
-        return UUID in (source, target)
+        return not {source, target}.isdisjoint((UUID, BINARY))
+    if families == {"binary"}:
+        return BINARY in (source, target)
     if families in ({"number"}, {"number", "string"}, {"decimal", "number"}, {"decimal", "string"}, {"decimal"}):
         return BOOL not in (source, target) or "decimal" not in families
     if families == {"time", "string"}:
-        return DURATION not in (source, target)
+        return True
     if families == {"time"}:
         return {source, target} == {DATE, TIMESTAMP}
     return families == {"time", "number"} and INT64 in (source, target) and DATE not in (source, target)

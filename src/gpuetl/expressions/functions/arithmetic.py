@@ -22,7 +22,6 @@ from gpuetl.expressions.functions.function import (
     Rule,  # fmt: skip
     TypeMismatch,  # fmt: skip
     Typing,  # fmt: skip
-    check_between,  # fmt: skip
     code_of_types,  # fmt: skip
     fixed,  # fmt: skip
     takes_one,  # fmt: skip
@@ -131,17 +130,18 @@ def shifted(operator: str) -> Rule:
     return rule
 
 
-MOST_PLACES = 400
-"""Digits before and after the point; every float64 has fewer."""
-
-
 def rounded(args: Sequence[Expr]) -> Typing:
-    """Integers and floats stay as they are, decimals may need a digit more; digits are a constant."""
-    for digits in args[1:]:
-        check_between(digits, "number of digits", -MOST_PLACES, MOST_PLACES)
-    types, result = number(args)
+    """A number, perhaps with a number of digits; integers and floats stay as they are, decimals may need a digit more."""
+    types, result = truncated(args)
     if is_decimal(result) and (result.scale > 0 or len(args) > 1):
         result = rounded_type(result)
+    return types, result
+
+
+def truncated(args: Sequence[Expr]) -> Typing:
+    """A number, which stays as it is, perhaps with a number of digits."""
+    types, result = number(args)
+    fixed(INT64, returns=INT64)(args[1:])
     return [types[0], INT64][: len(args)], result
 
 
@@ -174,10 +174,13 @@ def without_decimals(rule: Rule) -> Rule:
 
 
 def truncating(quotient: bool) -> Rule:
-    """Integers, or decimals that meet in one type: the quotient of floats has no exact integer."""
+    """Integers, or decimals that meet in one type: the quotient of floats has no exact integer, but they have a rest."""
+    of_floats = calculated("take the rest of")
 
     def rule(args: Sequence[Expr]) -> Typing:
         types = exact_types(args)
+        if not quotient and any(map(is_floating, types)):
+            return of_floats(args)
         for dtype in types:
             if dtype != NULL and not is_exact(dtype):
                 raise TypeMismatch(f"takes integers or decimals, got {type_name(dtype)}")
@@ -198,17 +201,17 @@ FUNCTIONS = (
     Function("divide", "x y", or_durations(fixed(FLOAT64, FLOAT64, returns=FLOAT64), dd=FLOAT64), "`x / y` in float64: 1/0 is inf, 0/0 is NaN.",
              "7 / 2", 3.5),
     Function("int_divide", "x y", or_durations(truncating(True), di=DURATION, dd=INT64), "`x // y`, truncated toward zero; null where y is 0.", "-7 // 2", -3, can_fail=True),
-    Function("modulo", "x y", or_durations(truncating(False), dd=DURATION), "`x % y` with the sign of x; null where y is 0.", "-7 % 2", -1, can_fail=True),
+    Function("modulo", "x y", or_durations(truncating(False), dd=DURATION), "`x % y` with the sign of x; null where y is 0, of floats NaN.", "-7 % 2", -1, can_fail=True),
     Function("negate", "x", or_durations(calculated("negate"), d=DURATION), "`-x`.", "-(1 + 1)", -2, can_fail=True),
     Function("abs", "x", or_durations(calculated("take abs of"), d=DURATION), "The absolute value.", "abs(-3)", 3, can_fail=True),
     Function("sign", "x", sign_of, "-1, 0 or 1; NaN of NaN; int64 of a decimal.", "sign(-3)", -1),
-    Function("round", "x digits?!", rounded, "To `digits` places after the point (0), half to even; a decimal may get a digit more.",
+    Function("round", "x digits?~", rounded, "To `digits` places after the point (0), half to even; a decimal may get a digit more.",
              "round(2.5)", 2.0, can_fail=True),
     Function("floor", "x", rounded, "The greatest whole number not above x, in x's type; a decimal may get a digit more.",
              "floor(-1.5)", -2.0, can_fail=True),
     Function("ceil", "x", rounded, "The least whole number not below x, in x's type; a decimal may get a digit more.",
              "ceil(-1.5)", -1.0, can_fail=True),
-    Function("trunc", "x", number, "x without its fraction, in x's type.", "trunc(-1.5)", -1.0),
+    Function("trunc", "x digits?~", truncated, "x without what is behind `digits` places after the point (0), in x's type.", "trunc(-1.57, 1)", -1.5),
     Function("try_add", "x y", without_decimals(calculated("add")), "`x + y`; null where integers overflow.",
              "try_add(9223372036854775807, 1)", None),
     Function("try_subtract", "x y", without_decimals(calculated("subtract")), "`x - y`; null where integers overflow.", "try_subtract(1, 2)", -1),

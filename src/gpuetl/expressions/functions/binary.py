@@ -1,6 +1,7 @@
-"""Bytes: of a column of type `binary`, `binary(n)` or `uuid`, and those of a string's UTF-8.
+r"""Bytes: of a column of type `binary`, `binary(n)` or `uuid`, and those of a string's UTF-8.
 
-A UUID is cast from and to its text, such as `CAST('6f9619ff-8b86-d011-b42d-00c04fc964ff' AS uuid)`.
+A UUID is cast from and to its text, such as `CAST('6f9619ff-8b86-d011-b42d-00c04fc964ff' AS uuid)`, and from and to its 16
+bytes.  The text of other bytes is ASCII with escapes: `CAST(unhex('C3A9') AS string)` is `\xC3\xA9`.
 """
 
 from __future__ import annotations

@@ -40,6 +40,8 @@ FUNCTIONS = (
     Function("gcd", "x y", whole, "The greatest common divisor, not negative; of 0 and 0 it is 0.", "gcd(12, -18)", 6, can_fail=True),
     Function("lcm", "x y", whole, "The least common multiple, not negative; 0 if one of them is 0.", "lcm(4, -6)", 12, can_fail=True),
     Function("factorial", "x", whole, "The product of 1 to x, for x from 0 to 20; an error for others.", "factorial(5)", 120, can_fail=True),
+    Function("binom", "n k", whole, "In how many ways k of n things are chosen; 0 if k is more than n.  An error for negative numbers, and beyond int64.",
+             "binom(5, 2)", 10, can_fail=True),
     Function("bit_count", "x", whole, "How many of the int64's bits are set.", "bit_count(255)", 8),
     Function("bin", "x", fixed(INT64, returns=STRING), "The digits in base 2; of a negative integer all 64 bits.", "bin(5)", "101"),
     Function("to_base", "x base! digits?!", digits, "The digits in a base from 2 to 36, at least `digits` (1) of them, behind a minus sign if x is negative.",

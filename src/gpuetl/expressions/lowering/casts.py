@@ -5,19 +5,32 @@ from __future__ import annotations
 from sqlglot import exp
 
 from gpuetl.errors import InvalidExpression
-from gpuetl.expressions.constants import EXTRACT_PARTS, cast_target, constant_form, converted
+from gpuetl.expressions.constants import (
+    EXTRACT_PARTS,
+    cast_target,
+    check_coarse,
+    coarse_unit,
+    constant_form,
+    converted,
+)
 from gpuetl.expressions.dialect import span_of
 from gpuetl.expressions.lowering.lowering import Handler, Lowering
 from gpuetl.expressions.syntax import Apply, CastTo, Syntax
 from gpuetl.messages import coded
+from gpuetl.types.data_types import DURATION, TIMESTAMP
 
 
 def _cast(lowering: Lowering, node: exp.Cast) -> Syntax:
-    target, operand = cast_target(node), lowering.lower(node.this)
+    unit = coarse_unit(node)
+    target, operand = TIMESTAMP if unit else cast_target(node), lowering.lower(node.this)
     lenient = isinstance(node, exp.TryCast)
+    if unit:
+        check_coarse(unit, operand, node)
     try:
-        constant = None if lenient else converted(operand, target)
+        constant = None if lenient and target != DURATION else converted(operand, target)
     except ValueError as error:
+        if lenient:
+            return CastTo(operand, target, lenient, span=span_of(node))
         raise InvalidExpression(str(error), operand.span, f"Write it like {constant_form(target)}.") from None
     return constant or CastTo(operand, target, lenient, span=span_of(node))
 

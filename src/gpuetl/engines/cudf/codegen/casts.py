@@ -8,7 +8,20 @@ from gpuetl.engines.cudf.codegen.clocks import format_statement, zone_of
 from gpuetl.engines.cudf.codegen.cuda_types import c_int128, c_type
 from gpuetl.engines.cudf.codegen.functions.device_function import Device, with_outcome
 from gpuetl.expressions.ir import UINT64, Cast
-from gpuetl.types.data_types import BOOL, DATE, NULL, STRING, TIME, TIMESTAMP_NS, UUID, DataType, is_floating
+from gpuetl.types.data_types import (
+    BINARY,
+    BOOL,
+    DATE,
+    DURATION,
+    NULL,
+    STRING,
+    TIME,
+    TIMESTAMP_NS,
+    UUID,
+    DataType,
+    is_binary,
+    is_floating,
+)
 from gpuetl.types.decimal_types import is_decimal
 
 # Casts from and to strings in CUDA.
@@ -17,13 +30,30 @@ from gpuetl.types.decimal_types import is_decimal
 def text_cast(cast: Cast) -> Device:
     """Return how a cast from or to a text is written; one to a text writes it."""
     if cast.dtype == UUID:
-        if cast.lenient:
-            return Device(lambda _, args: f"read_uuid(out, {args[0]})", result_form="maybe_text")
-        return Device(lambda _, args: f"strict_uuid(out, at, {args[0]})", result_form="text", fails=True)
+        return read_bytes(cast, "uuid")
+    if cast.dtype == BINARY:
+        return read_bytes(cast, "escaped")
     if cast.dtype == STRING:
         text = writer(cast.operand.dtype)
         return Device(lambda _, args: text.format(*args), result_form="text")
     return with_outcome(cast, reader(cast.dtype))
+
+
+def read_bytes(cast: Cast, form: str) -> Device:
+    """Return how the bytes of a text are written, or nothing where it is of another form."""
+    if cast.lenient:
+        return Device(lambda _, args: f"read_{form}(out, {args[0]})", result_form="maybe_text")
+    return Device(lambda _, args: f"strict_{form}(out, at, {args[0]})", result_form="text", fails=True)
+
+
+def bytes_cast(cast: Cast) -> Device:
+    """Return how bytes of any length are written as so many, or the reverse."""
+    if cast.dtype == BINARY:
+        return Device("put_bytes", result_form="text")
+    count = cast.dtype.byte_width
+    if cast.lenient:
+        return Device(lambda _, args: f"put_so_many(out, {args[0]}, {count})", result_form="maybe_text")
+    return Device(lambda _, args: f"strict_so_many(out, at, {args[0]}, {count})", result_form="text", fails=True)
 
 
 def writer(source: DataType) -> str:
@@ -34,6 +64,8 @@ def writer(source: DataType) -> str:
         return "write_float(out, {})"
     if source == UUID:
         return "write_uuid(out, {})"
+    if source == BINARY:
+        return "write_escaped(out, {})"
     return "write_bool(out, {})" if source == BOOL else "write_integer(out, {})"
 
 
@@ -48,7 +80,7 @@ def reader(target: DataType) -> str:
 
 def text_cast_headers(cast: Cast) -> tuple[str, ...]:
     """Return the headers that a cast from or to a text needs."""
-    if UUID in (cast.operand.dtype, cast.dtype):
+    if is_binary(cast.operand.dtype) or is_binary(cast.dtype):
         return ("binary.cuh",)
     if is_floating(cast.dtype):
         return ("float_reading.cuh",)
@@ -61,8 +93,18 @@ def text_cast_headers(cast: Cast) -> tuple[str, ...]:
 def time_cast(cast: Cast) -> Device | None:
     """Return how a cast from or to a time is written; None where the value stays as it is."""
     source, target = cast.operand.dtype, cast.dtype
-    if TIMESTAMP_NS in (source, target):
-        return with_outcome(cast, f"{'nanoseconds' if target == TIMESTAMP_NS else 'microseconds'}_cast({{}})")
+    if target == TIMESTAMP_NS:
+        return with_outcome(cast, "nanoseconds_cast({})")
+    if source == TIMESTAMP_NS:
+        if target == STRING:
+            return Device("write_nanoseconds", result_form="text")
+        return with_outcome(cast, "date_of_nanoseconds({})" if target == DATE else "microseconds_cast({})")
+    if DURATION in (source, target) and STRING in (source, target):
+        return (
+            with_outcome(cast, "read_duration({})")
+            if source == STRING
+            else Device("write_duration", result_form="text")
+        )
     if target == TIME:
         return with_outcome(cast, "time_cast({})")
     if target == STRING:
@@ -100,6 +142,8 @@ def iso_form(dtype: DataType) -> str:
 
 def time_cast_headers(cast: Cast) -> tuple[str, ...]:
     """Return the headers that a cast from or to a time needs."""
+    if {cast.operand.dtype, cast.dtype} == {DURATION, STRING}:
+        return ("duration_text.cuh",)
     return ("formats.cuh",) if cast.dtype == STRING else ("time_casts.cuh",)
 
 
@@ -110,6 +154,8 @@ def cast_device(cast: Cast) -> Device | None:
         return None
     if any(map(pa.types.is_temporal, types)):
         return time_cast(cast)
+    if all(map(is_binary, types)):
+        return bytes_cast(cast)
     return text_cast(cast) if STRING in types else number_cast(cast)
 
 
@@ -120,7 +166,7 @@ def cast_headers(cast: Cast) -> tuple[str, ...]:
         return ()
     if any(map(pa.types.is_temporal, types)):
         return time_cast_headers(cast)
-    if STRING in types:
+    if STRING in types or BINARY in types:
         return text_cast_headers(cast)
     shortest = is_floating(cast.operand.dtype) and is_decimal(cast.dtype)
     return ("decimal_of_float.cuh",) if shortest else ("casts.cuh",)

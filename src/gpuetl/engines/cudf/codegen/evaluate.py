@@ -47,6 +47,7 @@ from gpuetl.engines.no_result import (
     NEVER_SHOWN,
     NO_CODE_POINT,
     NOT_A_JSON_NUMBER,
+    NOT_A_PATH,
     NOT_BASE64,
     NOT_FORMATTED,
     NOT_HEX,
@@ -60,6 +61,7 @@ from gpuetl.engines.no_result import (
     OVERFLOW,
     RANGE_TOO_LONG,
     SHOWN_TWICE,
+    SIZE_OF_NO_LIST,
     TOO_MANY_CHARACTERS,
     YEAR_DIGITS,
     NoResult,
@@ -115,6 +117,8 @@ REASONS = (
     LONG_STRING,
     LONGER_STRING,
     NOT_FORMATTED,
+    SIZE_OF_NO_LIST,
+    NOT_A_PATH,
 )
 """What `Reason` in rows.cuh stands for, in its order; `dtype` is that of the result."""
 

@@ -91,6 +91,47 @@ template <class OUT> DEVICE void from_base64(OUT& out, Fault fault, String text)
     if (!good) fault(NOT_BASE64);
 }
 
+// ---- text with escapes such as \xAA -----------------------------------------------------------------------------------
+
+DEVICE bool is_plain(uint8_t byte) { return byte >= 32 && byte < 127 && byte != '\\' && byte != '\'' && byte != '"'; }
+
+template <class OUT> DEVICE void write_escaped(OUT& out, String bytes) {
+    for (int64_t at = 0; at < bytes.size; ++at) {
+        const uint8_t byte = uint8_t(bytes[at]);
+        if (!is_plain(byte)) {
+            out.put('\\');
+            out.put('x');
+            out.put(hex_digit(byte >> 4, 'A'));
+        }
+        out.put(is_plain(byte) ? char(byte) : hex_digit(byte & 15, 'A'));
+    }
+}
+
+// Whether a text is ASCII with escapes; its bytes are written up to where it is not.
+template <class OUT> DEVICE bool read_escaped(OUT& out, String text) {
+    for (int64_t at = 0; at < text.size; ++at) {
+        const bool escaped = text[at] == '\\';
+        if (escaped && (at + 3 >= text.size || text[at + 1] != 'x')) return false;
+        const int byte = escaped ? hex_byte(text, at + 2) : uint8_t(text[at]) < 128 ? text[at] : -1;
+        if (byte < 0) return false;
+        out.put(char(byte));
+        at += 3 * escaped;
+    }
+    return true;
+}
+template <class OUT> DEVICE void strict_escaped(OUT& out, Fault fault, String text) {
+    if (!read_escaped(out, text)) fault(NOT_A_VALUE);
+}
+
+// Whether bytes are so many; they are written where they are.
+template <class OUT> DEVICE bool put_so_many(OUT& out, String bytes, int64_t count) {
+    if (bytes.size == count) out.put(bytes);
+    return bytes.size == count;
+}
+template <class OUT> DEVICE void strict_so_many(OUT& out, Fault fault, String bytes, int64_t count) {
+    if (!put_so_many(out, bytes, count)) fault(NOT_EXACT);
+}
+
 // ---- UUIDs ----------------------------------------------------------------------------------------------------------
 
 constexpr int UUID_BYTES = 16, UUID_CHARACTERS = 36;

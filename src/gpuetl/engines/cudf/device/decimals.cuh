@@ -90,6 +90,11 @@ template <int DIGITS, int SCALE> DEVICE int128_t round(Fault at, int128_t x, int
 
 template <int SCALE> DEVICE int128_t without_fraction(int128_t x) { return x - x % int128_t(ten_to_the(SCALE)); }
 
+template <int SCALE> DEVICE int128_t truncated(int128_t x, int64_t digits) {
+    if (digits >= SCALE) return x;
+    return digits < SCALE - MOST_DIGITS ? 0 : x - x % int128_t(ten_to_the(SCALE - int(digits)));
+}
+
 template <int DIGITS, int SCALE> DEVICE int128_t floor(Fault at, int128_t x) {
     const int128_t whole = without_fraction<SCALE>(x), below = x < whole ? whole - int128_t(ten_to_the(SCALE)) : whole;
     return fitted<DIGITS>(at, below < 0, magnitude(below));

@@ -57,6 +57,13 @@ struct Writer {
 
 template <class OUT> DEVICE Writer<OUT&> write(OUT& out, Clock clock) { return {out, clock}; }
 
+// Timestamps in nanoseconds: each of their years has four digits.
+template <class OUT> DEVICE void write_nanoseconds(OUT& out, int64_t nanos) {
+    auto writer = write(out, clock_of(floor_quotient(nanos, 1000)));
+    writer.Y().put({"-", 1}).m().put({"-", 1}).d().put({" ", 1}).H().put({":", 1}).M().put({":", 1}).S().put({".", 1}).f();
+    put_padded<3>(out, floor_remainder(nanos, 1000));
+}
+
 // ---- reading: a text is a timestamp where the format writes it again as it was, so fields are read unchecked -----------
 
 struct Comparison {

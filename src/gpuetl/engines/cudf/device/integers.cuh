@@ -31,6 +31,16 @@ DEVICE int64_t factorial(Fault at, int64_t x) {
     return product;
 }
 
+// Every product is a multiple of its divisor, and no factor is less than its divisor's successor: 63 steps are the most.
+DEVICE int64_t binom(Fault at, int64_t n, int64_t k) {
+    if (n < 0 || k < 0) at(OVERFLOW_);
+    if (n < 0 || k < 0 || k > n) return 0;
+    const int64_t steps = k < n - k ? k : n - k;
+    uint128_t count = 1;
+    for (int64_t i = 1; i <= steps && count <= uint64_t(INT64_GREATEST); ++i) count = count * uint64_t(n - steps + i) / uint64_t(i);
+    return not_negative(at, count);
+}
+
 DEVICE int64_t bit_count(int64_t x) {
     int64_t count = 0;
     for (uint64_t bits = uint64_t(x); bits; bits &= bits - 1) ++count;

@@ -247,6 +247,8 @@ enum Reason : int {
     LONG_STRING = 35,
     LONGER_STRING = 36,
     NOT_FORMATTED = 37,
+    SIZE_OF_NO_LIST = 38,
+    NOT_A_PATH = 39,
 };
 
 // Where one call tells of a row that has no result; the least row is kept, with the reason.

@@ -8,14 +8,18 @@ DEVICE Outcome<int64_t> timestamp_cast(int32_t date) {
     return micros == int64_t(micros) ? done(int64_t(micros)) : refused<int64_t>(OVERFLOW_);
 }
 
-DEVICE Outcome<int64_t> nanoseconds_cast(int64_t micros) {
-    const int128_t nanos = int128_t(micros) * 1000;
-    const bool fits = nanos == int64_t(nanos);
-    return fits ? done(int64_t(nanos)) : refused<int64_t>(OVERFLOW_);
+DEVICE Outcome<int64_t> nanoseconds(int128_t nanos, Reason otherwise) {
+    return nanos == int64_t(nanos) ? done(int64_t(nanos)) : refused<int64_t>(otherwise);
 }
+DEVICE Outcome<int64_t> nanoseconds_cast(int64_t micros) { return nanoseconds(int128_t(micros) * 1000, OVERFLOW_); }
+DEVICE Outcome<int64_t> nanoseconds_cast(int32_t date) { return nanoseconds(int128_t(date) * DAY * 1000, OVERFLOW_); }
 
 DEVICE Outcome<int64_t> microseconds_cast(int64_t nanos) {
     return nanos % 1000 ? refused<int64_t>(OVERFLOW_) : done(nanos / 1000);
+}
+
+DEVICE Outcome<int32_t> date_of_nanoseconds(int64_t nanos) {
+    return nanos % (DAY * 1000) ? refused<int32_t>(HAS_TIME_OF_DAY) : done(int32_t(nanos / (DAY * 1000)));
 }
 
 DEVICE Outcome<int32_t> date_cast(int64_t timestamp) {
@@ -61,21 +65,22 @@ struct IsoText {
         return first_day(months) + day - 1;
     }
 
-    // Hours, and minutes and seconds, each where it follows what precedes it.
-    DEVICE int64_t time_of_day() {
-        int64_t micros = number(2, 24) * 3600 * SECOND;
-        if (!takes(':')) return micros;
-        micros += number(2, 60) * 60 * SECOND;
-        if (!takes(':')) return micros;
-        micros += number(2, 60) * SECOND;
-        return takes('.') ? micros + fraction() : micros;
+    // Hours, and minutes and seconds, each where it follows what precedes it; in microseconds, or by 9 places in nanoseconds.
+    DEVICE int64_t time_of_day(int places = 6) {
+        const int64_t unit = places == 6 ? SECOND : SECOND * 1000;
+        int64_t units = number(2, 24) * 3600 * unit;
+        if (!takes(':')) return units;
+        units += number(2, 60) * 60 * unit;
+        if (!takes(':')) return units;
+        units += number(2, 60) * unit;
+        return takes('.') ? units + fraction(places) : units;
     }
 
-    // 1 to 6 digits.
-    DEVICE int64_t fraction() {
-        int64_t micros = number(1);
-        for (int i = 1; i < 6; ++i) micros = micros * 10 + (sees_digit() ? number(1) : 0);
-        return micros;
+    // 1 digit, and up to so many.
+    DEVICE int64_t fraction(int places) {
+        int64_t units = number(1);
+        for (int i = 1; i < places; ++i) units = units * 10 + (sees_digit() ? number(1) : 0);
+        return units;
     }
 
     // `Z`, or hours and perhaps minutes that the clock is ahead.
@@ -111,4 +116,14 @@ DEVICE Outcome<int64_t> timestamp_cast(String text, bool zoned) {
         if (zoned) micros -= iso.offset();
     }
     return iso.good && iso.ends() ? done(micros) : refused<int64_t>(NOT_A_VALUE);
+}
+
+DEVICE Outcome<int64_t> nanoseconds_cast(String text) {
+    IsoText iso{text, 0, true};
+    int128_t nanos = int128_t(iso.date()) * DAY * 1000;
+    if (!iso.ends()) {
+        iso.good = (iso.takes(' ') || iso.takes('T')) && iso.good;
+        nanos += iso.time_of_day(9);
+    }
+    return iso.good && iso.ends() ? nanoseconds(nanos, NOT_A_VALUE) : refused<int64_t>(NOT_A_VALUE);
 }

@@ -14,19 +14,33 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gpuetl.engines.pandas.columns.column import Column, Masked, over_columns, take_or_null
+from gpuetl.engines.no_result import not_valid
+from gpuetl.engines.pandas.columns.column import Column, Masked, from_masked, over_columns, take_or_null, to_masked
 from gpuetl.engines.pandas.expressions.decimals import fitted, from_text, to_float, to_text
-from gpuetl.engines.pandas.expressions.functions.binary import UUID_TEXT, texts_of_uuids, uuids_from_text
-from gpuetl.engines.pandas.expressions.functions.formats import iso_text
+from gpuetl.engines.pandas.expressions.functions.binary import (
+    ESCAPED,
+    UUID_TEXT,
+    bytes_from_text,
+    of_distinct,
+    texts_of_bytes,
+    texts_of_uuids,
+    uuids_from_text,
+)
+from gpuetl.engines.pandas.expressions.functions.formats import digits, iso_text
 from gpuetl.errors import EvaluationError
+from gpuetl.expressions.interval_text import cast_microseconds, duration_text
 from gpuetl.messages import coded
 from gpuetl.types.data_types import (
+    BINARY,
     BOOL,
     DATE,
+    DURATION,
+    INT64,
     NULL,
     STRING,
     TIME,
     TIMESTAMP,
+    TIMESTAMP_NS,
     UUID,
     DataType,
     is_floating,
@@ -118,7 +132,36 @@ def _writer_of(dtype: DataType) -> Callable[[Any], Any] | None:
     """Return what writes a type as strings otherwise than Arrow does."""
     if is_decimal(dtype):
         return to_text
-    return iso_text if is_temporal(dtype) else texts_of_uuids if dtype == UUID else None
+    others = {
+        UUID: texts_of_uuids, BINARY: texts_of_bytes, TIMESTAMP_NS: _text_of_nanoseconds, DURATION: _texts_of_durations,
+    }  # fmt: skip
+    return iso_text if is_temporal(dtype) else others.get(dtype)
+
+
+def _texts_of_durations(value: Any) -> Any:
+    return of_distinct(duration_text, STRING, pc.cast(value, INT64))
+
+
+def _durations_from_text(value: Any, dtype: DataType) -> Any:
+    return of_distinct(_duration, dtype, value)
+
+
+def _duration(text: str) -> int:
+    try:
+        return cast_microseconds(text)
+    except ValueError:
+        raise EvaluationError(not_valid("duration")) from None
+
+
+def _text_of_nanoseconds(value: Any) -> Any:
+    """Write timestamps with nine digits of a second."""
+
+    def text_of(column: Column) -> Column:
+        micros, last = np.divmod((nanos := to_masked(column)).values, 1000)
+        text = iso_text(from_masked(Masked(micros, nanos.valid), TIMESTAMP))
+        return pc.binary_join_element_wise(text, digits(3).take(pa.array(last)), "")
+
+    return over_columns(text_of, value)
 
 
 def _reader_of(dtype: DataType) -> Callable[[Any, DataType], Any] | None:
@@ -127,13 +170,31 @@ def _reader_of(dtype: DataType) -> Callable[[Any, DataType], Any] | None:
         return _integers_from_text
     if is_floating(dtype):
         return _floats_from_text
-    return {BOOL: _booleans_from_text, TIME: _times_from_text, UUID: uuids_from_text}.get(dtype)
+    return {
+        BOOL: _booleans_from_text, TIME: _times_from_text, UUID: uuids_from_text, BINARY: bytes_from_text,
+        TIMESTAMP_NS: _nanoseconds_from_text, DURATION: _durations_from_text,
+    }.get(dtype)  # fmt: skip
 
 
 def _times_from_text(text: Any, dtype: DataType) -> Any:
     """Read `HH:MM`, and seconds with a fraction of up to 6 digits."""
     _refuse_where(pc.invert(pc.match_substring_regex(text, CLOCK)), "it is not a valid time")
     return pc.cast(pc.cast(pc.binary_join_element_wise("1970-01-01", text, " "), TIMESTAMP), dtype)
+
+
+def _nanoseconds_from_text(value: Any, dtype: DataType) -> Any:
+    """Read timestamps with up to nine digits of a second, which Arrow reads without a check of their range."""
+
+    def nanoseconds_of(text: Column) -> Column:
+        fraction = pc.struct_field(pc.extract_regex(text, r"(?:\.(?P<digits>[0-9]{1,9}))?$"), "digits")
+        nanos = pc.cast(pc.utf8_rpad(fraction, 9, "0"), INT64)
+        whole = pc.replace_substring_regex(text, r"(:[0-9]{2})\.[0-9]{1,9}$", r"\1")
+        seconds = pc.cast(pc.cast(whole, pa.timestamp("s")), INT64)
+        early = pc.cast(pc.less(seconds, 0), INT64)  # the least one is less than a second after what int64 holds
+        later = pc.multiply_checked(pc.add(seconds, early), 10**9)
+        return pc.cast(pc.add_checked(later, pc.subtract(nanos, pc.multiply(early, 10**9))), dtype)
+
+    return over_columns(nanoseconds_of, value)
 
 
 CLOCK = r"^([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,6})?)?$"
@@ -180,7 +241,8 @@ SHAPES: tuple[tuple[Callable[[DataType], bool], str], ...] = (
     (is_decimal, "^[-+0-9.eE]+$"),
     (lambda dtype: dtype == TIME, CLOCK),
     (lambda dtype: dtype == UUID, UUID_TEXT),
-    (is_temporal, "^[0-9]{4}-[0-9]{2}-[0-9]{2}"),
+    (lambda dtype: dtype == BINARY, f"(?s)^{ESCAPED.pattern}$"),
+    (lambda dtype: dtype != DURATION and pa.types.is_temporal(dtype), "^[0-9]{4}-[0-9]{2}-[0-9]{2}"),
 )
 """Pattern of strings that convert: most invalid strings are found by it at once."""
 

@@ -138,9 +138,15 @@ def rounding(to_whole: Callable[..., Any]) -> Callable[..., Any]:
     return lambda x: x if x.type.scale == 0 else fitted(to_whole(_with_room(x)), rounded_type(x.type))
 
 
-def truncate(x: Any) -> Any:
-    """Take the fraction away."""
-    return x if x.type.scale == 0 else pc.cast(pc.trunc(_with_room(x)), x.type)
+def truncate(x: Any, places: int | None = None) -> Any:
+    """Take away what is behind `places` after the point."""
+    kept = min(places or 0, x.type.scale)
+    if kept == x.type.scale:
+        return x
+    most = x.type.precision - x.type.scale
+    if kept < -most:
+        return pc.if_else(pc.is_valid(x), pa.scalar(Decimal(0), x.type), pa.scalar(None, x.type))
+    return pc.cast(pc.round(_with_room(x), ndigits=kept, round_mode="towards_zero"), x.type)
 
 
 def round_half_even(x: Any, places: int | None) -> Any:
@@ -149,7 +155,7 @@ def round_half_even(x: Any, places: int | None) -> Any:
         return x
     room = _with_room(x)
     most = room.type.precision - room.type.scale - 1  # any value is less than half of 10 to that
-    rounded = pc.round(room, ndigits=max(places or 0, -most), round_mode="half_to_even")
+    rounded = pc.round(room, ndigits=min(max(places or 0, -most), x.type.scale), round_mode="half_to_even")
     return fitted(rounded, rounded_type(x.type))
 
 

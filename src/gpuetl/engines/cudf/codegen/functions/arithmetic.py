@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Literal as Choice
 
-from gpuetl.engines.cudf.codegen.cuda_types import c_float
 from gpuetl.engines.cudf.codegen.functions.device_function import Device, Library
-from gpuetl.expressions.ir import Call, Cast, Expr, Literal
-from gpuetl.types.data_types import FLOAT64, is_floating
+from gpuetl.expressions.ir import Call, Cast, Expr
 from gpuetl.types.decimal_types import is_decimal
 
 HEADER = "arithmetic.cuh"
-MOST_PLACES = 99
-"""Beyond any digit of a float32."""
 Parameters = Callable[[Expr], Sequence[int]]
 
 
@@ -39,29 +35,6 @@ def product_digits(call: Expr) -> list[int]:
     return [call.dtype.precision]
 
 
-def rounded_digits(call: Expr) -> list[int]:
-    """Return the result's digits and scale."""
-    return [call.dtype.precision, call.dtype.scale]
-
-
-def scale(call: Expr) -> list[int]:
-    """Return the result's scale."""
-    return [call.dtype.scale]
-
-
-def rounded(call: Call | Cast, arguments: Sequence[str]) -> str:
-    """Return a rounding; of floats by the power of ten nearest to it, which is known here."""
-    if not is_floating(call.dtype) or len(arguments) == 1:
-        return with_digits("round", rounded_digits).text(call, arguments)
-    assert isinstance(call, Call)
-    digits = call.args[1]
-    assert isinstance(digits, Literal)
-    power = c_float(float(f"1e{abs(digits.value)}"), FLOAT64)
-    if call.dtype != FLOAT64:
-        return f"rounded_single<{max(-MOST_PLACES, min(digits.value, MOST_PLACES))}>(at, {arguments[0]}, {power})"
-    return f"rounded_float(at, {arguments[0]}, {arguments[1]}, {power})"
-
-
 def operator(symbol: str) -> Device:
     """Return an operator of C++."""
     return Device(lambda _, arguments: f"{arguments[0]} {symbol} {arguments[1]}")
@@ -77,10 +50,6 @@ FUNCTIONS: dict[str, Device | Library] = {
     "negate": Device("negate"),
     "abs": Device("abs"),
     "sign": Device("sign"),
-    "round": Device(rounded),
-    "floor": with_digits("floor", rounded_digits),
-    "ceil": with_digits("ceil", rounded_digits),
-    "trunc": with_digits("without_fraction", scale),
     "try_add": Device("try_add", result_form="maybe"),
     "try_subtract": Device("try_subtract", result_form="maybe"),
     "try_multiply": Device("try_multiply", result_form="maybe"),

@@ -8,6 +8,7 @@ HEADER = "integers.cuh"
 FUNCTIONS: dict[str, Device | Library] = {
     "gcd": Device("gcd"),
     "lcm": Device("lcm"),
+    "binom": Device("binom"),
     "factorial": Device("factorial"),
     "bit_count": Device("bit_count"),
     "bin": Device("write_bin", result_form="text"),

@@ -13,8 +13,8 @@ LIBRARY = {
     "sqrt": "sqrt", "exp": "exp", "ln": "log", "log10": "log10", "log2": "log2", "power": "pow", "sin": "sin",
     "cos": "cos", "tan": "tan", "asin": "asin", "acos": "acos", "atan": "atan", "atan2": "atan2", "cbrt": "cbrt",
     "hypot": "hypotenuse", "expm1": "expm1", "log1p": "log1p", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh",
-    "log": "logarithm", "gamma": "tgamma", "fdiv": "floor_divide", "fmod": "floor_modulo", "even": "even",
-    "asinh": "asinh", "acosh": "acosh", "atanh": "atanh", "cot": "1 / tan",
+    "log": "logarithm", "gamma": "tgamma", "lgamma": "lgamma", "fdiv": "floor_divide", "fmod": "floor_modulo",
+    "even": "even", "asinh": "asinh", "acosh": "acosh", "atanh": "atanh", "cot": "1 / tan",
 }  # fmt: skip
 """What C calls them; `name(x, …)` is the value."""
 

@@ -26,6 +26,7 @@ from gpuetl.engines.pandas.expressions.functions import (  # fmt: skip
     parsing,
     paths,
     regex,
+    rounding,
     strings,
     text_formats,
     timestamps,
@@ -33,8 +34,8 @@ from gpuetl.engines.pandas.expressions.functions import (  # fmt: skip
 )
 
 SCALARS: dict[str, Callable[..., Any]] = {
-    **arithmetic.HANDLERS, **integers.HANDLERS, **mathematics.HANDLERS, **logic.HANDLERS, **strings.HANDLERS,
-    **regex.HANDLERS, **characters.HANDLERS, **paths.HANDLERS, **text_formats.HANDLERS,
+    **arithmetic.HANDLERS, **rounding.HANDLERS, **integers.HANDLERS, **mathematics.HANDLERS, **logic.HANDLERS,
+    **strings.HANDLERS, **regex.HANDLERS, **characters.HANDLERS, **paths.HANDLERS, **text_formats.HANDLERS,
     **calendar.HANDLERS, **timestamps.HANDLERS,
     **formats.HANDLERS, **parsing.HANDLERS, **zones.HANDLERS, **lists.HANDLERS, **list_edits.HANDLERS,
     **list_aggregates.HANDLERS, **list_statistics.HANDLERS, **nested.HANDLERS, **binary.HANDLERS, **json.HANDLERS,

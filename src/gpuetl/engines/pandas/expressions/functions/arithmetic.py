@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import ROUND_HALF_EVEN, Context, Decimal
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gpuetl.engines.no_result import OVERFLOW
-from gpuetl.engines.pandas.columns.column import Masked, from_masked, over_columns, to_masked
 from gpuetl.engines.pandas.expressions import decimals
 from gpuetl.engines.pandas.expressions.clock import by_row, checked_days
-from gpuetl.errors import EvaluationError
-from gpuetl.types.data_types import DATE, FLOAT64, INT64, is_floating
-from gpuetl.types.decimal_types import integer_decimal, is_decimal
+from gpuetl.types.data_types import DATE, INT64, is_floating
+from gpuetl.types.decimal_types import is_decimal
 
 Handler = Callable[..., Any]
 FAR = 2**33
 """Days beyond any date, and far from what wraps."""
-EXACT_PLACES = 8
-WIDE = Context(prec=400)
-"""Holds every digit of a float32."""
 
 
 def by_type(checked: Handler, ieee: Handler, exact: Handler) -> Handler:
@@ -59,9 +52,12 @@ def divide_integers(x: Any, y: Any) -> Any:
 
 
 def remainder(x: Any, y: Any) -> Any:
-    """The remainder of truncating division, with the sign of x; null where y is 0."""
+    """The remainder of truncating division, with the sign of x; null where y is 0, of floats NaN."""
     if is_decimal(x.type):
         return decimals.remainder(x, y)
+    if is_floating(x.type):
+        with np.errstate(invalid="ignore"):
+            return by_row(np.fmod, x.type, x, y)
     # x // -1 overflows for the least integer, whose remainder is 0 all the same
     divisor = pc.if_else(pc.equal(y, -1), 1, null_where_zero(y))
     return pc.subtract(x, pc.multiply(pc.divide(x, divisor), divisor))
@@ -70,81 +66,6 @@ def remainder(x: Any, y: Any) -> Any:
 def null_where_zero(y: Any) -> Any:
     """Return y with nulls for zeros."""
     return pc.if_else(pc.equal(y, 0), pa.scalar(None, y.type), y)
-
-
-def unchanged(x: Any) -> Any:
-    """A whole number is what it is."""
-    return x
-
-
-def round_half_even(x: Any, digits: Any = None) -> Any:
-    """Round to `digits` places."""
-    places = digits.as_py() if digits is not None else None
-    if is_decimal(x.type):
-        return decimals.round_half_even(x, places)
-    if is_floating(x.type):
-        rounded = round_doubles if x.type == FLOAT64 else round_singles
-        return over_columns(lambda column: rounded(column, places or 0), x)
-    if places is None or places >= 0:
-        return x
-    whole = pc.cast(x, integer_decimal(x.type))  # Arrow refuses powers of ten beyond x's type
-    return pc.cast(decimals.round_half_even(whole, places), x.type)
-
-
-def round_doubles(x: Any, places: int) -> Any:
-    """Scale by a power of ten, round half to even, and scale back; Arrow's powers beyond 10^10 are not exact.
-
-    Raises
-    ------
-    EvaluationError
-        Where the scaled value leaves the type.
-    """
-    column = to_masked(x)
-    values, kind = column.values, column.values.dtype.type
-    with np.errstate(all="ignore"):
-        power = kind(float(f"1e{abs(places)}"))
-        scaled = values / power if places < 0 else values * power
-        whole_values = np.rint(scaled)
-        result = whole_values * power if places < 0 else whole_values / power
-        unchanged_values = ~np.isfinite(values) | (np.isfinite(scaled) & (whole_values == scaled))
-        vanishing = np.isfinite(values) & (places < 0) & (np.abs(values) <= power / 2)
-        result = np.where(vanishing, values * 0, np.where(unchanged_values, values, result))
-    if (np.isfinite(values) & ~np.isfinite(result)).any():
-        raise EvaluationError(OVERFLOW)
-    return from_masked(Masked(result.astype(kind), column.valid), x.type)
-
-
-def round_singles(x: Any, places: int) -> Any:
-    """Round float32 to the nearest float32 of the exact decimal.
-
-    float64 holds a product with 10^8 exactly, and of quotients by it none lies so near to the middle between two
-    float32 that rounding it twice would matter.  From 2^26 units on, float32 has no other value as near.
-
-    Raises
-    ------
-    EvaluationError
-        For a result beyond float32.
-    """
-    column = to_masked(x)
-    values = column.values.astype(np.float64)
-    with np.errstate(all="ignore"):
-        power = float(f"1e{abs(places)}")
-        scaled = values / power if places < 0 else values * power
-        rounded = np.rint(scaled) * power if places < 0 else np.rint(scaled) / power
-        near = np.isfinite(values) & (np.abs(scaled) < 2**26)
-        if abs(places) > EXACT_PLACES:
-            rounded[near] = [exactly_rounded(value, places) for value in values[near]]
-        result = np.where(near, rounded, values).astype(np.float32)
-    if (np.isfinite(values) & ~np.isfinite(result)).any():
-        raise EvaluationError(OVERFLOW)
-    return from_masked(Masked(result, column.valid), x.type)
-
-
-def exactly_rounded(value: float, places: int) -> float:
-    """Return the nearest float32 of a rounded decimal."""
-    exact = Decimal(value).quantize(Decimal((0, (1,), -places)), ROUND_HALF_EVEN, WIDE)
-    nearest: float = pa.scalar(f"{exact:f}").cast(pa.float32()).as_py()
-    return nearest
 
 
 def null_where(
@@ -206,10 +127,6 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     "negate": by_type(pc.negate_checked, pc.negate, pc.negate),
     "abs": by_type(pc.abs_checked, pc.abs, pc.abs),
     "sign": pc.sign,
-    "round": round_half_even,
-    "floor": by_type(unchanged, pc.floor, decimals.rounding(pc.floor)),
-    "ceil": by_type(unchanged, pc.ceil, decimals.rounding(pc.ceil)),
-    "trunc": by_type(unchanged, pc.trunc, decimals.truncate),
     "try_add": null_where(pc.add_checked, pc.add, sum_wrapped),
     "try_subtract": null_where(pc.subtract_checked, pc.subtract, difference_wrapped),
     "try_multiply": null_where(pc.multiply_checked, pc.multiply, product_wrapped),

@@ -92,6 +92,32 @@ def texts_of_uuids(values: Any) -> Any:
     return of_distinct(text, STRING, values.cast(UUID))
 
 
+# Binary and its text with escapes such as `\\xAA`, for casts.
+
+
+ESCAPED = re.compile(r"(?:[\x00-\x5B\x5D-\x7F]|\\x[0-9a-fA-F]{2})*")
+BYTE = re.compile(r"\\x(..)", re.DOTALL)
+PLAIN = frozenset(range(32, 127)) - set(b"\\'\"")
+"""Bytes that stand for themselves in the text that is written."""
+
+
+def bytes_from_text(values: Any, dtype: DataType) -> Any:
+    r"""Read ASCII, and bytes such as `\xAA`; raise `EvaluationError` for other text."""
+    return of_distinct(_unescaped, dtype, values)
+
+
+def _unescaped(text: str) -> bytes:
+    if not ESCAPED.fullmatch(text):
+        raise EvaluationError(not_valid("binary"))
+    return BYTE.sub(lambda hit: chr(int(hit[1], 16)), text).encode("latin-1")
+
+
+def texts_of_bytes(values: Any) -> Any:
+    r"""Write printable ASCII as it is, and all other bytes, quotes and backslashes as `\xAA`."""
+    escaped = [chr(byte) if byte in PLAIN else f"\\x{byte:02X}" for byte in range(256)]
+    return of_distinct(lambda value: "".join(map(escaped.__getitem__, value)), STRING, values)
+
+
 HANDLERS: dict[str, Callable[..., Any]] = {
     "hex": partial(of_distinct, hex_digits, STRING),
     "bit_length": lambda x: pc.multiply(pc.cast(pc.binary_length(x), INT64), 8),

@@ -35,6 +35,18 @@ def of_two(compute: Callable[[int, int], int]) -> Callable[..., Any]:
     return lambda x, y: by_row(numbers, INT64, x, y)
 
 
+def choices(n: int, k: int) -> int:
+    """Return the binomial coefficient, or a number beyond int64 where that, or what is not defined, would be one."""
+    if min(n, k) < 0:
+        return INT64_MAX + 1
+    count = int(k <= n)
+    for i in range(1, min(k, n - k) + 1):
+        count = count * (n - min(k, n - k) + i) // i
+        if count > INT64_MAX:
+            break
+    return count
+
+
 def factorials(values: Ints) -> Ints:
     """Return the products; raise `EvaluationError` where int64 does not hold them."""
     if ((values < 0) | (values >= len(FACTORIALS))).any():
@@ -89,6 +101,7 @@ def width_bucket(x: Any, low: Any, high: Any, count: Any) -> Any:
 HANDLERS: dict[str, Callable[..., Any]] = {
     "gcd": of_two(math.gcd),
     "lcm": of_two(math.lcm),
+    "binom": of_two(choices),
     "factorial": lambda x: by_row(factorials, INT64, x),
     "bit_count": lambda x: by_row(set_bits, INT64, x),
     "bin": partial(of_distinct, partial(bits, 2), STRING),

@@ -124,6 +124,7 @@ def even(values: NDArray[Any]) -> NDArray[Any]:
 IN_FLOAT64 |= {
     "log": lambda base, x: pc.divide(pc.log10(x), pc.log10(base)),
     "gamma": one_by_one(math.gamma, lambda x: math.copysign(math.inf, x) if x == 0 else math.nan),
+    "lgamma": one_by_one(math.lgamma, lambda x: math.inf),
     "fdiv": of_floats(lambda x, y: np.floor(x / y)),
     "fmod": of_floats(lambda x, y: x - np.floor(x / y) * y),
     "even": of_floats(even),
