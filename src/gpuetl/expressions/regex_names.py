@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from gpuetl.errors import InvalidExpression
@@ -49,6 +50,6 @@ def named_groups(syntax: Apply) -> Apply | None:
     return Apply("list_transform", (parts[0], function), span=syntax.span)
 
 
-def struct_of(syntax: Apply, names: list[str], values: list[Syntax]) -> Apply:
+def struct_of(syntax: Apply, names: Sequence[str], values: Sequence[Syntax]) -> Apply:
     """Return the struct of names and values."""
     return replace(syntax, function=STRUCT, args=(), keywords=tuple(zip(names, values, strict=True)))
