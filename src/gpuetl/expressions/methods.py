@@ -1596,7 +1596,7 @@ class Methods:
         return self._call("to_date", (self,))
 
     def epoch(self) -> Expression:
-        """Seconds since 1970-01-01 (UTC where zoned), or of a duration, with their fraction.
+        """Seconds since 1970-01-01 (UTC where zoned), of a time or a duration, with their fraction.
 
         Null in any argument gives null.
 
@@ -1605,7 +1605,9 @@ class Methods:
         return self._call("epoch", (self,))
 
     def epoch_ms(self) -> Expression:
-        """Milliseconds since 1970-01-01 (UTC where zoned), or of a duration, rounded down.
+        """Milliseconds since 1970-01-01 (UTC where zoned), of a time or a duration, rounded down.
+
+        Of an integer, `from_epoch_ms`.
 
         Null in any argument gives null.
 
@@ -1614,7 +1616,7 @@ class Methods:
         return self._call("epoch_ms", (self,))
 
     def epoch_us(self) -> Expression:
-        """Microseconds since 1970-01-01 (UTC where zoned), or of a duration.
+        """Microseconds since 1970-01-01 (UTC where zoned), of a time or a duration.
 
         Null in any argument gives null.
 
@@ -1623,7 +1625,7 @@ class Methods:
         return self._call("epoch_us", (self,))
 
     def epoch_ns(self) -> Expression:
-        """Nanoseconds since 1970-01-01 (UTC where zoned), or of a duration.
+        """Nanoseconds since 1970-01-01 (UTC where zoned), of a time or a duration.
 
         Null in any argument gives null.
 
@@ -1691,6 +1693,15 @@ class Methods:
         """
         return self._call("from_epoch_ms", (self,))
 
+    def from_epoch_us(self) -> Expression:
+        """The naive timestamp, in UTC, of microseconds since 1970.
+
+        Null in any argument gives null.
+
+        Example: `lit(60500000).from_epoch_us()` is `datetime.fromisoformat("1970-01-01 00:01:00.500000")`.
+        """
+        return self._call("from_epoch_us", (self,))
+
     def date_add(self, interval: timedelta | Expression) -> Expression:
         """`x + INTERVAL '1 month'`: months later, on the month's last day if it has no such day.
 
@@ -1734,7 +1745,8 @@ class Methods:
     def date_sub(self, unit: DateUnit | Expression, b: IntoExpression) -> Expression:
         """How many whole units pass from a to b: negative ones if b is before a.
 
-        A month is complete at the same day and time of the next one, or on its last day.
+        A month is complete at the same day and time of the next one, or on its last day. Days and longer units of zoned
+        timestamps are those of the clock.
 
         Null in any argument gives null.
 
@@ -1758,7 +1770,8 @@ class Methods:
         """The start of the bucket.
 
         Buckets are `width` long and one starts at `origin` (1970-01-01, in UTC where zoned). A width of months or years
-        counts months on the clock and keeps a date a date; its origin is the start of a month.
+        counts months on the clock and keeps a date a date; its origin is the start of a month. In the place of
+        `origin`, an interval moves all buckets by it.
 
         Null in any argument gives null.
 
@@ -1894,6 +1907,17 @@ class Methods:
         Example: `lit(datetime.fromisoformat("2013-10-27 02:30:00")).assume_zone("Europe/Berlin", ambiguous="earliest")` is `datetime.fromisoformat("2013-10-27 02:30:00+02:00")`.
         """
         return self._call("assume_zone", (self, zone), ambiguous=ambiguous, nonexistent=nonexistent)
+
+    def make_timestamptz(self, month: IntoExpression, day: IntoExpression, hour: IntoExpression, minute: IntoExpression, second: IntoExpression, zone: str | Expression) -> Expression:
+        """The instant at which the zone's clock shows the parts.
+
+        An error as in `make_timestamp`, and where it shows them twice or never.
+
+        Null in any argument gives null.
+
+        Example: `lit(2013).make_timestamptz(7, 9, 12, 0, 0, "Europe/Berlin")` is `datetime.fromisoformat("2013-07-09 12:00:00+02:00")`.
+        """
+        return self._call("make_timestamptz", (self, month, day, hour, minute, second, zone))
 
     def local_time(self) -> Expression:
         """What the clock of x's own zone shows, as a naive timestamp.
