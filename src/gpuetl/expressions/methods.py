@@ -1108,7 +1108,7 @@ class Methods:
     def regexp_like(self, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
         """Whether the pattern is found anywhere in text.
 
-        Also `text RLIKE pattern`.
+        Also `text RLIKE pattern` and `text ~ pattern`, `!~` for not.
 
         Null in any argument gives null.
 
@@ -1119,16 +1119,19 @@ class Methods:
     def regexp_full_match(self, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
         """Whether the pattern matches the whole text.
 
+        Also `text SIMILAR TO pattern`.
+
         Null in any argument gives null.
 
         Example: `lit("order 66").regexp_full_match(r"\\d+")` is `False`.
         """
         return self._call("regexp_full_match", (self, pattern), (options,))
 
-    def regexp_extract(self, pattern: str | Expression, group: int | Expression | None = None, options: str | Expression | None = None) -> Expression:
+    def regexp_extract(self, pattern: str | Expression, group: int | Sequence[str] | Expression | None = None, options: str | Expression | None = None) -> Expression:
         """What the first match's group matched (0, the whole match), of several times the last.
 
-        Null without a match, empty if the group took no part.
+        Null without a match, empty if the group took no part. A list of names, `['year', 'month']`, gives a struct of
+        the first groups.
 
         Null in any argument gives null.
 
@@ -1136,10 +1139,10 @@ class Methods:
         """
         return self._call("regexp_extract", (self, pattern), (group, options))
 
-    def regexp_extract_all(self, pattern: str | Expression, group: int | Expression | None = None, options: str | Expression | None = None) -> Expression:
-        """What a group (0, the whole match) matched in each match, as list<string>.
+    def regexp_extract_all(self, pattern: str | Expression, group: int | Sequence[str] | Expression | None = None, options: str | Expression | None = None) -> Expression:
+        """What a group (0, the whole match) matched in each match, as list<string>; null where it took no part.
 
-        Null where it took no part.
+        A list of names gives a list of structs.
 
         Null in any argument gives null.
 
