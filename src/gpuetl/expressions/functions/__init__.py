@@ -28,6 +28,7 @@ from gpuetl.expressions.functions import (
     maps,
     mathematics,
     moments,
+    nested_text,
     ordering,
     paths,
     regex,
@@ -198,6 +199,7 @@ INTERNAL = {
     **text_formats.INTERNAL,
     **ordering.INTERNAL,
     **list_shapes.INTERNAL,
+    **nested_text.INTERNAL,
 }
 """Functions that users cannot call, by name."""
 ENTRIES.update({(entry.kind, name): entry for name, entry in INTERNAL.items()})
