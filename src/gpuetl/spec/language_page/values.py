@@ -85,7 +85,7 @@ Expressions take nested values apart:
 | `MAP {'a': 1, k: v}`, `map(keys, values)` | a new map |
 | `CAST(s AS struct<a: int64>)`, `CAST(x AS list<string>)` | the same values with other types; fields meet by name, and a field that s lacks is null |
 | `text[1]`, `text[2:3]`, `text[-3:]` | characters of a string, as elements of a list |
-| `text -> '$.a.b'`, `text ->> 'a'` | a part of a string that is JSON: as JSON, and a string in it without quotes |
+| `text -> '$.a.b'`, `text ->> 'a'` | a part of a string that is JSON: as JSON, and a string in it without quotes; the path may be a column |
 | `from_json(text, 'STRUCT(a BIGINT, b VARCHAR[])')` | JSON as values of these types |
 """
 TYPES_END = """\
@@ -96,8 +96,9 @@ a list's elements, or of a map's entries. Most functions take only the parts of 
 Lists, structs and maps are compared as in DuckDB: element by element, or field by field. Where one list begins another, the
 shorter one is less. Inside of them null equals null and is the greatest value, and NaN equals NaN. A map is compared as the
 list of its entries. So `l = [1, NULL]` and `s IN ({'a': 1}, {'a': 2})` are conditions, and nested columns are keys of
-`aggregate`, `distinct`, `join`, `sort`, `window`, `intersect` and `except`. `min`, `max`, `first`, `last`, `min_by`, `max_by` and
-`count(DISTINCT s)` take them, too.
+`aggregate`, `distinct`, `join`, `sort`, `window`, `intersect`, `except`, `sample`, `fill_gaps` and kernels over groups. Rules
+such as `unique: [s]` take them. So do `min`, `max`, `first`, `last`, `min_by`, `max_by`, `mode`, `count(DISTINCT s)`, `hash` and
+others. They are no names of a pivot, and no keys of an upsert.
 """
 NESTED = Example(
     """\
@@ -235,9 +236,9 @@ Lists, structs and maps are read from DuckDB's text of them:
 | write | value |
 |---|---|
 | `CAST('[1, 2, NULL]' AS list<int32>)` | `[1, 2, NULL]` |
-| `CAST('["a, b", c d, \'\']' AS list<string>)` | `['a, b', 'c d', '']`: quotes keep commas, brackets and `NULL` |
+| `CAST('["a, b", c d, ""]' AS list<string>)` | `['a, b', 'c d', '']`: quotes keep commas, brackets and `NULL` |
 | `CAST('{a: 1, b: [x]}' AS struct<a: int64, b: list<string>, c: int64>)` | `{'a': 1, 'b': ['x'], 'c': NULL}`: a name that the type lacks is an error |
-| `CAST('{k=1, \'a=b\'=2}' AS map<string, int64>)` | `MAP {'k': 1, 'a=b': 2}`; TRY_CAST does not read maps |
+| `CAST('{k=1, "a=b"=2}' AS map<string, int64>)` | `MAP {'k': 1, 'a=b': 2}`; TRY_CAST does not read maps |
 
 A backslash in quotes takes the next character as it is. Text of more than 32 levels of brackets is not read. JSON text is
 read by `from_json`.
