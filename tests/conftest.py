@@ -75,12 +75,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(trylast=True)  # of what -k and -m have chosen
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is marked `full`, and what needs a GPU where there is none; the end of the run counts both."""
+    """Leave out what is marked `full`, which the end of the run counts, and skip what needs a GPU where there is none."""
     chosen: list[pytest.Item] = []
     left: list[pytest.Item] = []
     full, quick, driver = config.getoption("full"), config.getoption("quick"), has_driver()
     for item in items:
-        why = why_left_out(item, full, quick, driver)
+        why = why_left_out(item, full, quick)
+        if not why and not driver and item.get_closest_marker("gpu"):
+            item.add_marker(pytest.mark.skip(reason="needs an NVIDIA GPU: see the README"))
         (left if why else chosen).append(item)
         config.stash[LEFT_OUT].update([why] if why else [])
     if left:
@@ -88,10 +90,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = chosen
 
 
-def why_left_out(item: pytest.Item, full: bool, quick: bool, driver: bool) -> str:
+def why_left_out(item: pytest.Item, full: bool, quick: bool) -> str:
     """Return why a test is left out; nothing where it is not."""
-    if not driver and item.get_closest_marker("gpu"):
-        return "left to machines with an NVIDIA GPU: see the README"
     marker = item.get_closest_marker("full")
     if marker and not full:
         return f"left to `make test-all`: {marker.kwargs['reason']}"

@@ -254,7 +254,7 @@ def test_integers_fit_by_their_bits(value, name, fits):
         ("timestamp", "date", True),
         ("bool", "date", False),
         ("date", "int64", False),
-        ("string", "duration", False),
+        ("string", "duration", True),
         ("uuid", "binary", True),
         ("binary", "binary(3)", True),
         ("binary(3)", "uuid", False),
