@@ -13,6 +13,7 @@ from gpuetl.engines.cudf.codegen.functions import (
     hashing,
     integers,
     json,
+    json_editing,
     json_writing,
     like,
     list_aggregates,
@@ -39,7 +40,7 @@ __all__ = ["DEVICE_FUNCTIONS", "HEADERS", "Device", "Library"]
 
 FAMILIES = (
     arithmetic, binary, calendar, case_mapping, characters, digests, formats, hashing, integers, json,
-    json_writing, like, list_aggregates,
+    json_editing, json_writing, like, list_aggregates,
     list_edits, list_statistics, lists, logic, maps, mathematics, means, nested, ordering, paths, timestamps, regex,
     rounding, strings,
     text_formats, zones,
