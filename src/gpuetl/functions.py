@@ -26,10 +26,10 @@ __all__ = [
     "dayofyear", "days", "days_in_month", "decade", "decayed_sum", "decode", "degrees", "dense_rank", "diff", "divide",
     "encode", "ends_with", "entropy", "epoch", "epoch_ms", "epoch_ns", "epoch_us", "equal", "era", "even", "ewm_mean",
     "ewm_std", "ewm_var", "exp", "expm1", "factorial", "fdiv", "ffill", "first", "flatten", "floor", "fmod", "format",
-    "from_base64", "from_epoch", "from_epoch_ms", "from_json", "gamma", "gcd", "generate_series", "geometric_mean",
-    "greater", "greater_equal", "greatest", "hamming", "hash", "hex", "histogram", "hour", "hours", "hypot", "ilike",
-    "initcap", "int_divide", "interpolate", "is_distinct", "is_finite", "is_in", "is_infinite", "is_leap_year",
-    "is_nan", "is_not_distinct", "is_null", "iso_year", "isodow", "jaccard", "jaro_similarity",
+    "from_base64", "from_epoch", "from_epoch_ms", "from_epoch_us", "from_json", "gamma", "gcd", "generate_series",
+    "geometric_mean", "greater", "greater_equal", "greatest", "hamming", "hash", "hex", "histogram", "hour", "hours",
+    "hypot", "ilike", "initcap", "int_divide", "interpolate", "is_distinct", "is_finite", "is_in", "is_infinite",
+    "is_leap_year", "is_nan", "is_not_distinct", "is_null", "iso_year", "isodow", "jaccard", "jaro_similarity",
     "jaro_winkler_similarity", "json", "json_array", "json_array_length", "json_contains", "json_deep_merge",
     "json_exists", "json_extract", "json_extract_string", "json_insert", "json_keys", "json_merge_patch",
     "json_merge_patch_diff", "json_normalize", "json_object", "json_remove", "json_replace", "json_set",
@@ -40,31 +40,32 @@ __all__ = [
     "list_distinct", "list_dot_product", "list_entropy", "list_extract", "list_filter", "list_first", "list_get",
     "list_grade_up", "list_has_all", "list_has_any", "list_histogram", "list_intersect", "list_kurtosis",
     "list_kurtosis_pop", "list_last", "list_length", "list_mad", "list_max", "list_mean", "list_median", "list_min",
-    "list_mode", "list_position", "list_prepend", "list_product", "list_quantile", "list_reduce", "list_reverse",
-    "list_reverse_sort", "list_select", "list_sem", "list_skewness", "list_slice", "list_sort", "list_std",
-    "list_std_pop", "list_sum", "list_transform", "list_unique", "list_value", "list_var", "list_var_pop", "list_where",
-    "ln", "local_time", "log", "log10", "log1p", "log2", "lower", "lpad", "ltrim", "mad", "make_date", "make_time",
-    "make_timestamp", "map", "map_concat", "map_contains", "map_contains_value", "map_entries", "map_extract",
-    "map_from_entries", "map_get", "map_keys", "map_values", "max", "max_by", "max_by_n", "max_n", "md5", "mean",
-    "mean_distinct", "median", "median_distinct", "microsecond", "microseconds", "millennium", "millisecond",
-    "milliseconds", "min", "min_by", "min_by_n", "min_n", "minute", "minutes", "mode", "modulo", "month", "month_name",
-    "multiply", "negate", "nextafter", "not_", "not_equal", "nth_value", "ntile", "nullif", "or_", "parse_dirname",
-    "parse_dirpath", "parse_filename", "parse_path", "pct_change", "percent_rank", "pi", "power", "printf", "product",
-    "product_distinct", "qcut", "quantile", "quantile_disc", "quarter", "radians", "range", "rank", "regexp_count",
-    "regexp_escape", "regexp_extract", "regexp_extract_all", "regexp_full_match", "regexp_like", "regexp_replace",
-    "regexp_split_to_array", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2", "regr_slope",
-    "regr_sxx", "regr_sxy", "regr_syy", "remove_prefix", "remove_suffix", "repeat", "replace", "reverse", "right",
-    "rolling_corr", "rolling_count", "rolling_count_distinct", "rolling_covar_pop", "rolling_covar_samp",
-    "rolling_first", "rolling_last", "rolling_max", "rolling_mean", "rolling_median", "rolling_min",
-    "rolling_nth_value", "rolling_quantile", "rolling_std", "rolling_sum", "rolling_var", "round", "row_number", "rpad",
-    "rtrim", "second", "seconds", "sem", "session_id", "sha1", "sha256", "shift_left", "shift_right", "sign", "signbit",
-    "sin", "sinh", "skewness", "split", "split_part", "sqrt", "starts_with", "std", "std_distinct", "std_pop",
-    "strftime", "string_agg", "string_agg_distinct", "strpos", "strptime", "struct_concat", "struct_extract",
-    "struct_insert", "struct_keys", "struct_pack", "struct_update", "substring", "subtract", "sum", "sum_distinct",
-    "tan", "tanh", "text_slice", "time_bucket", "to_base", "to_base64", "to_date", "to_json", "to_timestamp",
-    "translate", "trim", "trunc", "try_add", "try_from_json", "try_multiply", "try_strptime", "try_subtract", "unhex",
-    "unicode", "upper", "url_decode", "url_encode", "values_by_frequency", "var", "var_distinct", "var_pop", "week",
-    "weeks", "weighted_avg", "width_bucket", "year", "yearweek",
+    "list_mode", "list_position", "list_prepend", "list_product", "list_quantile", "list_reduce", "list_resize",
+    "list_reverse", "list_reverse_sort", "list_select", "list_sem", "list_skewness", "list_slice", "list_sort",
+    "list_std", "list_std_pop", "list_sum", "list_transform", "list_unique", "list_value", "list_var", "list_var_pop",
+    "list_where", "list_zip", "ln", "local_time", "log", "log10", "log1p", "log2", "lower", "lpad", "ltrim", "mad",
+    "make_date", "make_time", "make_timestamp", "make_timestamptz", "map", "map_concat", "map_contains",
+    "map_contains_value", "map_entries", "map_extract", "map_from_entries", "map_get", "map_keys", "map_values", "max",
+    "max_by", "max_by_n", "max_n", "md5", "mean", "mean_distinct", "median", "median_distinct", "microsecond",
+    "microseconds", "millennium", "millisecond", "milliseconds", "min", "min_by", "min_by_n", "min_n", "minute",
+    "minutes", "mode", "modulo", "month", "month_name", "multiply", "negate", "nextafter", "not_", "not_equal",
+    "nth_value", "ntile", "nullif", "or_", "parse_dirname", "parse_dirpath", "parse_filename", "parse_path",
+    "pct_change", "percent_rank", "pi", "power", "printf", "product", "product_distinct", "qcut", "quantile",
+    "quantile_disc", "quarter", "radians", "range", "rank", "regexp_count", "regexp_escape", "regexp_extract",
+    "regexp_extract_all", "regexp_full_match", "regexp_like", "regexp_replace", "regexp_split_to_array", "regr_avgx",
+    "regr_avgy", "regr_count", "regr_intercept", "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy",
+    "remove_prefix", "remove_suffix", "repeat", "replace", "reverse", "right", "rolling_corr", "rolling_count",
+    "rolling_count_distinct", "rolling_covar_pop", "rolling_covar_samp", "rolling_first", "rolling_last", "rolling_max",
+    "rolling_mean", "rolling_median", "rolling_min", "rolling_nth_value", "rolling_quantile", "rolling_std",
+    "rolling_sum", "rolling_var", "round", "row", "row_number", "rpad", "rtrim", "second", "seconds", "sem",
+    "session_id", "sha1", "sha256", "shift_left", "shift_right", "sign", "signbit", "sin", "sinh", "skewness", "split",
+    "split_part", "sqrt", "starts_with", "std", "std_distinct", "std_pop", "strftime", "string_agg",
+    "string_agg_distinct", "strpos", "strptime", "struct_concat", "struct_extract", "struct_insert", "struct_keys",
+    "struct_pack", "struct_update", "substring", "subtract", "sum", "sum_distinct", "tan", "tanh", "text_slice",
+    "time_bucket", "to_base", "to_base64", "to_date", "to_json", "to_timestamp", "translate", "trim", "trunc",
+    "try_add", "try_from_json", "try_multiply", "try_strptime", "try_subtract", "typeof", "unhex", "unicode", "upper",
+    "url_decode", "url_encode", "values_by_frequency", "var", "var_distinct", "var_pop", "week", "weeks",
+    "weighted_avg", "width_bucket", "year", "yearweek",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:  # to a type checker, what is not here is an error
@@ -1850,7 +1851,7 @@ def to_date(x: IntoExpression) -> Expression:
 
 
 def epoch(x: IntoExpression) -> Expression:
-    """Seconds since 1970-01-01 (UTC where zoned), or of a duration, with their fraction.
+    """Seconds since 1970-01-01 (UTC where zoned), of a time or a duration, with their fraction.
 
     Null in any argument gives null.
 
@@ -1860,7 +1861,9 @@ def epoch(x: IntoExpression) -> Expression:
 
 
 def epoch_ms(x: IntoExpression) -> Expression:
-    """Milliseconds since 1970-01-01 (UTC where zoned), or of a duration, rounded down.
+    """Milliseconds since 1970-01-01 (UTC where zoned), of a time or a duration, rounded down.
+
+    Of an integer, `from_epoch_ms`.
 
     Null in any argument gives null.
 
@@ -1870,7 +1873,7 @@ def epoch_ms(x: IntoExpression) -> Expression:
 
 
 def epoch_us(x: IntoExpression) -> Expression:
-    """Microseconds since 1970-01-01 (UTC where zoned), or of a duration.
+    """Microseconds since 1970-01-01 (UTC where zoned), of a time or a duration.
 
     Null in any argument gives null.
 
@@ -1880,7 +1883,7 @@ def epoch_us(x: IntoExpression) -> Expression:
 
 
 def epoch_ns(x: IntoExpression) -> Expression:
-    """Nanoseconds since 1970-01-01 (UTC where zoned), or of a duration.
+    """Nanoseconds since 1970-01-01 (UTC where zoned), of a time or a duration.
 
     Null in any argument gives null.
 
@@ -1955,6 +1958,16 @@ def from_epoch_ms(milliseconds: IntoExpression) -> Expression:
     return function_call("from_epoch_ms", (milliseconds,))
 
 
+def from_epoch_us(microseconds: IntoExpression) -> Expression:
+    """The naive timestamp, in UTC, of microseconds since 1970.
+
+    Null in any argument gives null.
+
+    Example: `from_epoch_us(lit(60500000))` is `datetime.fromisoformat("1970-01-01 00:01:00.500000")`.
+    """
+    return function_call("from_epoch_us", (microseconds,))
+
+
 def date_add(x: IntoExpression, interval: timedelta | Expression) -> Expression:
     """`x + INTERVAL '1 month'`: months later, on the month's last day if it has no such day.
 
@@ -2000,7 +2013,8 @@ def date_diff(unit: DateUnit | Expression, a: IntoExpression, b: IntoExpression)
 def date_sub(unit: DateUnit | Expression, a: IntoExpression, b: IntoExpression) -> Expression:
     """How many whole units pass from a to b: negative ones if b is before a.
 
-    A month is complete at the same day and time of the next one, or on its last day.
+    A month is complete at the same day and time of the next one, or on its last day. Days and longer units of zoned
+    timestamps are those of the clock.
 
     Null in any argument gives null.
 
@@ -2026,7 +2040,8 @@ def time_bucket(width: timedelta | Expression, x: IntoExpression, origin: date |
     """The start of the bucket.
 
     Buckets are `width` long and one starts at `origin` (1970-01-01, in UTC where zoned). A width of months or years
-    counts months on the clock and keeps a date a date; its origin is the start of a month.
+    counts months on the clock and keeps a date a date; its origin is the start of a month. In the place of `origin`, an
+    interval moves all buckets by it.
 
     Null in any argument gives null.
 
@@ -2174,6 +2189,18 @@ def assume_zone(x: IntoExpression, zone: str | Expression, *, ambiguous: ZoneCho
     Example: `assume_zone(lit(datetime.fromisoformat("2013-10-27 02:30:00")), "Europe/Berlin", ambiguous="earliest")` is `datetime.fromisoformat("2013-10-27 02:30:00+02:00")`.
     """
     return function_call("assume_zone", (x, zone), ambiguous=ambiguous, nonexistent=nonexistent)
+
+
+def make_timestamptz(year: IntoExpression, month: IntoExpression, day: IntoExpression, hour: IntoExpression, minute: IntoExpression, second: IntoExpression, zone: str | Expression) -> Expression:
+    """The instant at which the zone's clock shows the parts.
+
+    An error as in `make_timestamp`, and where it shows them twice or never.
+
+    Null in any argument gives null.
+
+    Example: `make_timestamptz(lit(2013), 7, 9, 12, 0, 0, "Europe/Berlin")` is `datetime.fromisoformat("2013-07-09 12:00:00+02:00")`.
+    """
+    return function_call("make_timestamptz", (year, month, day, hour, minute, second, zone))
 
 
 def local_time(x: IntoExpression) -> Expression:
@@ -2475,6 +2502,27 @@ def flatten(x: IntoExpression) -> Expression:
     Example: `flatten([[1, 2], [3]])` is `[1, 2, 3]`.
     """
     return function_call("flatten", (x,))
+
+
+def list_resize(x: IntoExpression, size: IntoExpression, value: IntoExpression = None) -> Expression:
+    """The first elements, as many as size; missing ones are value, or null.
+
+    A null list is null, and a null size is 0.
+
+    Example: `list_resize([1, 2], 4, 0)` is `[1, 2, 0, 0]`.
+    """
+    return function_call("list_resize", (x, size), (value,))
+
+
+def list_zip(x: IntoExpression, *y: IntoExpression) -> Expression:
+    """Structs of the elements in the same place, as `row(x[1], y[1])`.
+
+    It is as long as the longest list, and missing elements are null; with `true` as the last argument, as long as the
+    shortest. A null list has no elements. Never null.
+
+    Example: `list_zip([1, 2], ["a"])` is `[{"element1": 1, "element2": "a"}, {"element1": 2, "element2": None}]`.
+    """
+    return function_call("list_zip", (x, *y))
 
 
 def list_sum(x: IntoExpression) -> Expression:
@@ -2837,6 +2885,16 @@ def struct_extract(x: IntoExpression, field: str | Expression) -> Expression:
     return function_call("struct_extract", (x, field))
 
 
+def row(x: IntoExpression, *y: IntoExpression) -> Expression:
+    """`(x, y)`, a struct of values without names.
+
+    Its fields are element1, element2 and so on, and `[1]` is the first. Never null.
+
+    Example: `row(lit(1), "x")` is `{"element1": 1, "element2": "x"}`.
+    """
+    return function_call("row", (x, *y))
+
+
 def struct_concat(x: IntoExpression, *y: IntoExpression) -> Expression:
     """The fields of all structs, in one.
 
@@ -3175,7 +3233,7 @@ def try_from_json(text: IntoExpression, structure: str | Expression) -> Expressi
     return function_call("try_from_json", (text, structure))
 
 
-def json_set(text: IntoExpression, path: str | int | Sequence[str] | Expression, value: IntoExpression) -> Expression:
+def json_set(text: IntoExpression, path: str | Expression, value: IntoExpression) -> Expression:
     """JSON with a value at a path: in place of one that is there, else as a new member or the next element.
 
     As it is where that cannot be.
@@ -3187,7 +3245,7 @@ def json_set(text: IntoExpression, path: str | int | Sequence[str] | Expression,
     return function_call("json_set", (text, path, value))
 
 
-def json_insert(text: IntoExpression, path: str | int | Sequence[str] | Expression, value: IntoExpression) -> Expression:
+def json_insert(text: IntoExpression, path: str | Expression, value: IntoExpression) -> Expression:
     """As `json_set`, but a value that is there stays.
 
     Null in any argument gives null.
@@ -3197,7 +3255,7 @@ def json_insert(text: IntoExpression, path: str | int | Sequence[str] | Expressi
     return function_call("json_insert", (text, path, value))
 
 
-def json_replace(text: IntoExpression, path: str | int | Sequence[str] | Expression, value: IntoExpression) -> Expression:
+def json_replace(text: IntoExpression, path: str | Expression, value: IntoExpression) -> Expression:
     """As `json_set`, but only in place of a value that is there.
 
     Null in any argument gives null.
@@ -3207,7 +3265,7 @@ def json_replace(text: IntoExpression, path: str | int | Sequence[str] | Express
     return function_call("json_replace", (text, path, value))
 
 
-def json_remove(text: IntoExpression, path: str | int | Sequence[str] | Expression) -> Expression:
+def json_remove(text: IntoExpression, path: str | Expression) -> Expression:
     """JSON without the value at a path; null where that is all of it.
 
     Null in any argument gives null.
@@ -3326,6 +3384,16 @@ def sha256(text: IntoExpression) -> Expression:
     Example: `sha256(lit("a"))` is `"ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"`.
     """
     return function_call("sha256", (text,))
+
+
+def typeof(x: IntoExpression) -> Expression:
+    """The type of x as DuckDB writes it, which CAST takes as well: `DOUBLE`, `VARCHAR[]`.
+
+    Whole numbers in a text are `BIGINT`. Never null.
+
+    Example: `typeof([1.5])` is `"DOUBLE[]"`.
+    """
+    return function_call("typeof", (x,))
 
 
 def count_distinct(x: Expression, *more: Expression) -> Expression:

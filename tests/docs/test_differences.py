@@ -1,6 +1,6 @@
 """docs/differences.md: what it says of DuckDB and of gpuetl, run in both."""
 
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 
@@ -47,6 +47,7 @@ LISTS = {
     "`list_contains([], NULL)`": ("list_contains([], NULL)", None, False),
     "`list_select(x, places)`": ("list_select([1, 2], [-1])", [2], [None]),
     "`list_where(x, mask)`": ("list_where([1], [true, true])", [1], [1, None]),
+    "`typeof(1)`": ("typeof(1)", "BIGINT", "INTEGER"),
     "`bit_count(x)` of negative": ("bit_count(CAST(-1 AS tinyint))", 64, 8),
 }
 SCALARS = {
@@ -61,6 +62,13 @@ SCALARS = {
         datetime(2020, 1, 1, 0, 0, 1),
     ),
     "`hugeint`, `timetz`": ("CAST(1 AS hugeint)", REFUSED, 1),
+    "`time_bucket(INTERVAL '7 days', x)`": (
+        "time_bucket(INTERVAL '7 days', TIMESTAMP '2024-02-29')",
+        datetime(2024, 2, 29),
+        datetime(2024, 2, 26),
+    ),
+    "`CAST(INTERVAL '26 hours' AS string)`": ("CAST(INTERVAL '26 hours' AS string)", "1 day 02:00:00", "26:00:00"),
+    "CAST of a column to interval": ("CAST(lower('1 MONTH') AS interval)", REFUSED, timedelta(days=30)),
     "`x // 0`, `x % 0`": ("5 // 0", None, REFUSED),
     "`1 << 63`, `1 << 64`": ("CAST(1 AS bigint) << 64", None, REFUSED),
     "NaN in `=`": ("CAST('nan' AS double) = CAST('nan' AS double)", False, True),

@@ -32,7 +32,7 @@ SAME = (
 
 SHORT = (
     "2h", "90m", "1h30m", "-2 hrs", "45 s", "250ms", "7us", "2 d", "1w", "3 mons", "1 yr 2 mon", "2 decs", "1c", "2:30", "2:30:15.25",
-    "-0:45", "1 day 2:00", "1 month -1:30", "100:00:00", "0.5 day 1:00",
+    "1 mil", "20 msecond 16 usecond", "2Y 4 days 1 MinUteS 3S ago", "@ 1 day ago", "1 hour -2:30", "1:2:3", "-0:45", "1 day 2:00", "1 month -1:30", "100:00:00", "0.5 day 1:00",
 )  # fmt: skip
 
 
@@ -40,6 +40,28 @@ SHORT = (
 def test_short_units_and_times_in_intervals_are_duckdbs(text):
     sql = f"TIMESTAMP '2024-01-31 02:30:00' + INTERVAL '{text}'"
     assert value(sql) == duckdb.sql(f"SELECT {sql}").fetchall()[0][0]
+
+
+@pytest.mark.parametrize("text", ["42", "-1.5", "1 day", "3 months", "1 year 2 days ago", "2:30"])
+def test_a_cast_of_a_constant_is_an_interval_and_a_number_is_seconds(text):
+    for cast in ("CAST", "TRY_CAST"):
+        sql = f"TIMESTAMP '2024-01-31 02:30:00' + {cast}('{text}' AS INTERVAL)"
+        assert value(sql) == duckdb.sql(f"SELECT {sql}").fetchall()[0][0]
+
+
+@pytest.mark.parametrize(
+    ("sql", "message", "hint"),
+    [
+        ("CAST('3 eons' AS INTERVAL)", "interval unit 'eons' is not supported", "Write it like INTERVAL '1 day 2 hours'."),
+        ("CAST('x' AS INTERVAL)", "'x' is not a valid interval", "Write it like INTERVAL '1 day 2 hours'."),
+        ("CAST('1.5 us' AS INTERVAL)", "'1.5 us' is not a whole number of microseconds", "Write it like INTERVAL '1 day 2 hours'."),
+    ],
+)  # fmt: skip
+def test_a_constant_that_is_no_interval_is_refused(sql, message, hint):
+    with pytest.raises(InvalidExpression) as error:
+        parse_expression(sql)
+    assert (error.value.message, error.value.hint) == (message, hint)
+    assert value(f"TRY_{sql}") is None
 
 
 @pytest.mark.parametrize("text", ["2:75", "1 :30", "2:30 1 day", "1mo", "1cs", "1:30.5", ":30"])
@@ -114,7 +136,7 @@ def test_months_of_a_zoned_timestamp_are_those_of_its_clock(instant, sql, expect
         ("time_bucket(INTERVAL '1 month 1 day', ts)", "time_bucket takes months or a fixed length above zero, got '1 month 1 day'"),
         ("time_bucket(INTERVAL '-1 month', ts)", "time_bucket takes months or a fixed length above zero, got '-1 month'"),
         ("time_bucket(INTERVAL '1 month', ts, DATE '2000-01-03')", "time_bucket takes an origin that is the start of a month, got 2000-01-03"),
-        ("time_bucket(INTERVAL '1 month', tz, tz)", "time_bucket takes a constant or a $parameter as origin"),
+        ("time_bucket(INTERVAL '1 month', tz, tz)", "time_bucket takes a constant or a $parameter as origin of months"),
         ("date_add(d)", "date_add got 1 argument"),
     ],
 )  # fmt: skip

@@ -3,6 +3,7 @@
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
+import duckdb
 import pyarrow as pa
 import pytest
 
@@ -22,6 +23,7 @@ from gpuetl.types.data_types import (
     parse_type,
     type_name,
 )
+from gpuetl.types.sql_names import sql_type_name
 
 KEYWORDS = Language.Tokenizer.KEYWORDS
 
@@ -252,7 +254,7 @@ def test_integers_fit_by_their_bits(value, name, fits):
         ("timestamp", "date", True),
         ("bool", "date", False),
         ("date", "int64", False),
-        ("string", "duration", False),
+        ("string", "duration", True),
         ("uuid", "binary", True),
         ("binary", "binary(3)", True),
         ("binary(3)", "uuid", False),
@@ -264,3 +266,18 @@ def test_integers_fit_by_their_bits(value, name, fits):
 )
 def test_some_types_cannot_be_cast_at_all(source, target, possible):
     assert can_cast(parse_type(source), parse_type(target)) is possible
+
+
+def test_names_of_types_are_those_of_duckdb_and_are_read_again():
+    names = (
+        *(name for name in NAMED if name != "uuid"), "decimal(10,2)", "timestamp[UTC]",
+        "list<list<int8>>", "map<string, list<float32>>", 'struct<a: int64, "B c": struct<d: date>>',
+    )  # fmt: skip
+    for name in names:
+        dtype, shown = parse_type(name), sql_type_name(parse_type(name))
+        rows = duckdb.from_arrow(pa.table({"x": pa.nulls(1, dtype)}))
+        assert rows.project("typeof(x)").fetchall() == [(shown,)]
+        target = parse_expression(f"CAST(x AS {shown})")
+        assert isinstance(target, CastTo)
+        assert target.dtype == dtype
+    assert sql_type_name(parse_type("uuid")) == "UUID"

@@ -108,9 +108,20 @@ def order_in(call: Call, args: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
     return args[: len(plain)], ", ".join(own)
 
 
+def distinct_nested(x: str, key: str, only: str) -> str:
+    """A list of distinct values in the order of their texts, of which one says how they are sorted."""
+    text, way, _, nulls = key.rsplit(" ", 3)
+    last = (nulls == "LAST") == (way == "ASC")
+    place = f"CASE WHEN {text} IS NULL THEN {2 * last} ELSE 1 END"
+    entries = f"list(DISTINCT struct_pack(n := {place}, k := {text}, v := {x})) FILTER (WHERE {only})"
+    return f"list_transform(list_sort({entries}, '{way}'), lambda entry: entry.v)"
+
+
 def collected(call: Call, *args: str) -> str:
     """A list of all values, or of the distinct ones, in order."""
     (x, *options), order = order_in(call, args)
+    if call.function.name.endswith("_distinct") and not can_be_key(call.args[0].dtype):
+        return distinct_nested(x, args[-1], options[0] if options else "true")
     distinct = "DISTINCT " if call.function.name.endswith("_distinct") else ""
     x = canonical(x, call.args[0].dtype) if distinct else x
     only = options[0] if options else "true"
@@ -145,15 +156,18 @@ def extreme_by(order: str) -> Text:
     return text
 
 
-def by_frequency(call: Call, x: str) -> str:
-    """The distinct values; DuckDB's own list of them is an estimate."""
-    counted = f"map_entries(histogram({canonical(x, call.args[0].dtype)}))"
+def by_frequency(call: Call, x: str, key: str = "") -> str:
+    """The distinct values; DuckDB's own list of them is an estimate.  Nested ones are told apart by their texts."""
+    value = f"struct_pack(k := {key}, v := {x})" if key else canonical(x, call.args[0].dtype)
+    counted = f"map_entries(histogram({value}) FILTER (WHERE {key or x} IS NOT NULL))"
     rows = f"list_transform({counted}, lambda entry: struct_pack(n := -CAST(entry.value AS BIGINT), v := entry.key))"
-    return f"list_transform(list_sort({rows}), lambda entry: entry.v)"
+    return f"list_transform(list_sort({rows}), lambda entry: entry.v{'.v' * bool(key)})"
 
 
-def mode(call: Call, x: str) -> str:
+def mode(call: Call, x: str, key: str = "") -> str:
     """DuckDB takes the value that comes first of those that tie."""
+    if key:
+        return f"({by_frequency(call, x, key)})[1]"
     return f"list_mode({sorted_list(call, canonical(x, call.args[0].dtype))})"
 
 

@@ -125,6 +125,10 @@ def _times(x: str, source: DataType, target: DataType, lenient: bool) -> str | N
         return written(x, source, f"%Y-%m-%d %H:%M:%S.%f{ending}")
     if kinds == ("string", "date"):
         return guarded(f"regexp_full_match({x}, '{DAY}')", f"{cast}({x} AS DATE)", lenient)
+    if (source, target) == (STRING, DURATION):
+        return f"epoch_us({cast}({x} AS INTERVAL))"
+    if (source, target) == (DURATION, STRING):
+        return f"CAST(to_days(CAST({x} // 86400000000 AS INTEGER)) + to_microseconds({x} % 86400000000) AS VARCHAR)"
     if source == STRING and target == TIMESTAMP:
         return guarded(f"regexp_full_match({x}, '{DAY}({CLOCK})?')", f"epoch_us({cast}({x} AS TIMESTAMP))", lenient)
     return None

@@ -96,6 +96,13 @@ def where_both(text: str) -> str:
     return f"(CASE WHEN {{0}} IS NOT NULL AND {{1}} IS NOT NULL THEN {text} END)"
 
 
+def resized(call: Call, x: str, size: str, *value: str) -> str:
+    """Beyond a number of elements there is none, but of a null list."""
+    beyond = f"{x} IS NOT NULL AND {size} NOT BETWEEN 0 AND {MOST_NUMBERS}"
+    made = f"list_resize({', '.join([x, size, *value])})"
+    return f"(CASE WHEN {beyond} THEN error('no size') WHEN {x} IS NOT NULL THEN {made} END)"
+
+
 LISTS: dict[str, Text] = {
     "list_value": made,
     "list_transform": "list_transform({0}, {1})",
@@ -122,6 +129,8 @@ LISTS: dict[str, Text] = {
     "list_select": "CASE WHEN {0} IS NOT NULL THEN list_transform({1}, lambda i: CASE WHEN i <> 0 THEN ({0})[i] END) END",
     "list_where": where_both("list_filter({0}, lambda v, i: coalesce(({1})[i], false))"),
     "flatten": "flatten({0})",
+    "list_resize": resized,
+    "list_zip": lambda call, *args: f"CAST(list_zip({', '.join(args)}) AS {sql_type(call.dtype)})",
     "list_sum": typed("list_sum({0})"),
     "list_mean": mean,
     "list_product": of_floats("list_product"),

@@ -29,6 +29,7 @@ NESTED: dict[str, Text] = {
     "list_length": lambda call, x: f"CAST({'cardinality' if is_map(call.args[0].dtype) else 'len'}({x}) AS BIGINT)",
     "struct_extract": "struct_extract({0}, {1})",
     "struct_pack": packed,
+    "row": lambda call, *args: f"CAST(row({', '.join(args)}) AS {sql_type(call.dtype)})",
     "struct_insert": changed,
     "struct_update": changed,
     "struct_concat": lambda call, *args: f"struct_concat({', '.join(args)})",

@@ -84,22 +84,30 @@ def matched(text: str, place: int = 2) -> Callable[..., str]:
 
     def made(call: Call, *args: str) -> str:
         options = constant_of(call, place) if len(call.args) > place else ""
-        return text.format(*args, p=text_literal(constant_of(call, 1)), o=text_literal(options))
+        is_constant = isinstance(call.args[1], Literal)
+        pattern = text_literal(constant_of(call, 1)) if is_constant else args[1]
+        return text.format(*args, p=pattern, o=text_literal(options))
+
+    return made
+
+
+def by_group(function: str) -> Callable[..., str]:
+    """DuckDB takes the group as a constant: those of rows are chosen among three."""
+
+    def made(call: Call, *args: str) -> str:
+        if len(call.args) < 3 or isinstance(call.args[2], Literal):
+            group = constant_of(call, 2) if len(call.args) > 2 else 0
+            return matched(f"{function}({{0}}, {{p}}, {group}, {{o}})", 3)(call, *args)
+        choices = (f"WHEN {args[2]} = {group} THEN {function}({{0}}, {{p}}, {group}, {{o}})" for group in range(3))
+        return matched(f"(CASE {' '.join(choices)} END)", 3)(call, *args)
 
     return made
 
 
 def extracted(call: Call, *args: str) -> str:
     """Null without a match; DuckDB gives an empty text."""
-    group = constant_of(call, 2) if len(call.args) > 2 else 0
-    found = f"(CASE WHEN regexp_matches({{0}}, {{p}}, {{o}}) THEN regexp_extract({{0}}, {{p}}, {group}, {{o}}) END)"
-    return matched(found, 3)(call, *args)
-
-
-def all_extracted(call: Call, *args: str) -> str:
-    """DuckDB takes the group as a constant."""
-    group = constant_of(call, 2) if len(call.args) > 2 else 0
-    return matched(f"regexp_extract_all({{0}}, {{p}}, {group}, {{o}})", 3)(call, *args)
+    test = matched("regexp_matches({0}, {p}, {o})", 3)(call, *args)
+    return f"(CASE WHEN {test} THEN {by_group('regexp_extract')(call, *args)} END)"
 
 
 def of_json(function: str) -> Text:
@@ -164,7 +172,7 @@ STRINGS: dict[str, Text] = {
     "regexp_like": matched("regexp_matches({0}, {p}, {o})"),
     "regexp_full_match": matched("regexp_full_match({0}, {p}, {o})"),
     "regexp_extract": extracted,
-    "regexp_extract_all": all_extracted,
+    "regexp_extract_all": by_group("regexp_extract_all"),
     "regexp_split_to_array": matched("regexp_split_to_array({0}, {p}, {o})"),
     "regexp_replace": matched("regexp_replace({0}, {p}, {2}, 'g' || {o})", 3),
     "regexp_count": matched("(strlen(regexp_replace({0}, {p}, '\\0#', 'g' || {o})) - strlen({0}))"),

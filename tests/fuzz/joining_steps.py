@@ -86,7 +86,7 @@ def joined_as_of(builder: Builder, left: Relation, right: Relation) -> Table | N
     if not times:
         return None
     ours, theirs = draws.one_of(times)
-    dtype, keys = left.node.schema[ours], drawn_keys(builder, left, right, nested=False) if draws.chance(80) else None
+    dtype, keys = left.node.schema[ours], drawn_keys(builder, left, right) if draws.chance(80) else None
     order = sorted(right.facts.unique)
     if order and draws.chance(30):  # an expression before what tells the rows apart
         order.insert(0, f'"{draws.one_of(order)}" IS NULL desc')
@@ -105,11 +105,15 @@ def joined_as_of(builder: Builder, left: Relation, right: Relation) -> Table | N
     )  # fmt: skip
 
 
-def drawn_keys(builder: Builder, left: Relation, right: Relation, nested: bool = True) -> dict[str, str] | None:
+def drawn_keys(builder: Builder, left: Relation, right: Relation) -> dict[str, str] | None:
     """Pairs of columns, no right one twice; None where no types meet."""
     types = left.node.schema, right.node.schema
-    ours, theirs = (side.comparable() if nested else side.exact() for side in (left, right))
-    pairs = [(a, b) for a in ours for b in theirs if meeting_type(types[0][a], types[1][b]) is not None]
+    pairs = [
+        (a, b)
+        for a in left.comparable()
+        for b in right.comparable()
+        if meeting_type(types[0][a], types[1][b]) is not None
+    ]
     chosen = dict(builder.draws.some_of(pairs, 1, 3))
     return {a: b for b, a in {b: a for a, b in chosen.items()}.items()} or None
 
@@ -220,11 +224,11 @@ def sampled(builder: Builder, relation: Relation) -> Table | None:
     """Some rows, or some of each group, chosen by a hash of exact columns."""
     draws, exact = builder.draws, relation.exact()
     plain = [name for name, dtype in relation.node.schema.items() if can_be_key(dtype)]
-    by, seed = draws.some_of(exact, 1, 2), draws.below(3)
+    by, seed = draws.some_of(relation.comparable(), 1, 2), draws.below(3)
     if not by:
         return None
     ordered = len(exact) == len(plain)
-    groups = draws.some_of(exact, 1, 2) if ordered and draws.chance(30) else []
+    groups = draws.some_of(relation.comparable(), 1, 2) if ordered and draws.chance(30) else []
     if groups and draws.chance(50):
         return relation.table.sample(draws.one_of((0.5, 0.25, 0.9)), by=by, seed=seed, stratify=groups)
     if groups:

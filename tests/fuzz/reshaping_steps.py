@@ -61,7 +61,7 @@ def gaps_filled(builder: Builder, relation: Relation) -> Table | None:
     kind = draws.one_of(tuple(GRIDS))
     text, every, low, high = GRIDS[kind]
     name = next(name for i in range(1000) if (name := f"t{i}") not in schema)
-    by = draws.some_of(exact, 0, 2)
+    by = draws.some_of(relation.comparable(), 0, 2)
     options: dict[str, Any] = {
         key: expr(value) for key, value in (("start", low), ("before", high), ("origin", low)) if draws.chance(40)
     }

@@ -318,7 +318,7 @@ def test_arrow_files(tmp_path, engine):
         ("parquet: out, mode: append, on: [id]", "on is for mode upsert, and the mode is append"),
         ("csv: out, mode: upsert, on: [id]", "mode upsert reads the rows that stay, and CSV files do not keep all types"),
         ("parquet: out, mode: upsert, on: [ix]", "unknown column 'ix'"),
-        ("parquet: out, mode: upsert, on: [l]", "lists cannot be compared"),
+        ("parquet: out, mode: upsert, on: [l]", "lists are no keys here"),
         ("parquet: out, mode: upsert, on: [id], partition_by: f", "'f' is float64, which has several names for one value"),
         ("parquet: out, mode: upsert, on: [id], run_key: x", "run_key is for mode append, and the mode is upsert"),
     ],

@@ -65,7 +65,8 @@ MISTYPED = [
     ("a is None", "gpuetl does not support 'a is None'", "Write IS NULL."),
     # lists and brackets
     ("a[1] = 'a'", "list_extract takes a list, got int64", ""),
-    ("a = (1, 2)", "gpuetl does not support '(1, 2)'", "Write one value: brackets hold one expression."),
+    ("a = (1, 2)", "cannot compare int64 and struct<element1: int64, element2: int64>",
+     "Brackets with several values are a row(x, y).  Write x IN (1, 2) to look for a value."),
     ("a in ()", "IN has no values", "Write x IN (1, 2)."),
     ("a in l", "IN takes a list of values", "Write x IN (1, 2), or list_contains(list, x) for a column of lists."),
     ("coalesce(a, b,)", "unexpected ','", "Take out the last comma."),

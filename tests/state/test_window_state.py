@@ -14,6 +14,7 @@ from gpuetl.expressions.functions.windows import NEEDS_LATER_ROWS
 from gpuetl.physical import kept_window
 from gpuetl.physical.kept_calls import KEPT_HANDLERS
 from gpuetl.testing import assert_tables_equal
+from left_to_full import after
 from messages import without_place
 from stateful_windows import CALLS, START, rows_in_time
 from tables import INT64_MAX, NAN, table, write_source
@@ -63,11 +64,21 @@ def test_every_function_keeps_state_or_is_refused():
     assert [name for name in KEPT_HANDLERS if f"{name}(" not in tested] == []
 
 
-@LAYOUTS
 @pytest.mark.parametrize(
-    "by",
-    ["k", pytest.param(["g", "k"], marks=pytest.mark.full(reason="stateful windows, with two keys or orders")), []],
-    ids=["key", "two-keys", "no-key"],
+    ("by", "options"),
+    after(
+        3,
+        [
+            ("k", TWO_ROWS),
+            ("k", RunOptions()),
+            ([], TWO_ROWS),
+            ([], RunOptions()),
+            (["g", "k"], TWO_ROWS),
+            (["g", "k"], RunOptions()),
+        ],
+        "windows that keep state, by two keys, and by none in one partition",
+    ),
+    ids=["key", "key-one-partition", "no-key", "no-key-one-partition", "two-keys", "two-keys-one-partition"],
 )
 def test_days_give_what_all_rows_give(source, pipeline, engine, options, by):
     """Of every function; groups begin late, rest for days, and are null; days may have no row, or one."""
@@ -77,7 +88,7 @@ def test_days_give_what_all_rows_give(source, pipeline, engine, options, by):
     assert_tables_equal(found, whole(pipeline, given, by))
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", after(2, range(5), "more seeds of random rows"))
 def test_days_of_any_size(source, pipeline, local_engine, seed):
     """Random rows, cut anywhere, also between rows that tie."""
     rng = np.random.default_rng(seed)
@@ -393,3 +404,37 @@ def test_a_parameter_of_the_window_itself_may_not_change(fed, pipeline):
         "is: window column few = rolling_sum(x, 3): int64\n"
         "To build the state anew from all rows of the sources, run with --full-refresh, or undo the change."
     )
+
+
+NESTED = {
+    "t": "int64", "s": "struct<a: int64, b: list<string>>", "m": "map<string, int64>", "f": "list<float64>", "x": "int64",
+}  # fmt: skip
+
+
+@LAYOUTS
+@pytest.mark.parametrize("by", [["s", "f"], ["m"]], ids=["struct-and-list", "map"])
+def test_groups_by_nested_keys_keep_state(source, pipeline, engine, options, by):
+    one, other, same = {"a": None, "b": ["x", None]}, {"a": 1, "b": []}, {"a": 1, "b": []}
+    rows = [
+        (1, one, [("k", 1)], [0.0], 1), (2, None, None, None, 2), (3, other, [], [NAN], 3), (4, one, [("k", 1)], [-0.0], 4),
+        (5, same, [], [NAN], 5), (6, None, None, None, 6), (7, one, [("k", None)], [0.0, None], 7), (8, same, [], [NAN], 8),
+    ]  # fmt: skip
+    given = table(NESTED, *rows)
+    calls = {"n": "row_number()", "sum": "cum_sum(x)", "before": "lag(x)", "three": "rolling_sum(x, 2)"}
+    found, stored = feed(kept(source(given[:0]), by, "t", calls), days_of(given, [0, 3, 4, 6]), engine, options)
+    assert_tables_equal(found, whole(pipeline, given, by, "t", calls))
+    (state,) = stored.values()
+    assert state.lines[0].startswith("window by s: struct<" if "s" in by else "window by m: map<")
+
+
+def test_late_rows_of_nested_groups(source, engine):
+    """Of an order by a list the state has texts, which are not shown."""
+    types = {"s": "struct<a: int64>", "l": "list<int64>", "x": "int64"}
+    first, late = table(types, ({"a": 1}, [2], 1)), table(types, ({"a": 1}, [1, 5], 2))
+    steps = kept(source(first), "s", "l desc nulls first", {"n": "row_number()"})
+    found, _ = feed(steps, [first, late], engine)
+    assert found["n"].to_pylist() == [1, 2]
+    with pytest.raises(RunFailed) as caught:
+        feed(steps, [late, first], engine)
+    assert "in the state of earlier runs: l = [2] in the group s = {'a': 1}" in without_place(str(caught.value))
+    assert "last row of the state" not in str(caught.value)

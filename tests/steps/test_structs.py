@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from gpuetl import InvalidExpression, InvalidPipeline, RunFailed, col, expr, lit, loads, struct
+from gpuetl import InvalidExpression, InvalidPipeline, RunFailed, col, count, expr, lit, loads, struct
 from gpuetl.testing import assert_tables_equal
 from tables import table
 
@@ -191,8 +191,8 @@ stages:
         (lambda t: t.filter(expr("p = struct(k)")), "Structs that are compared have fields of the same names"),
         (lambda t: t.select(out=expr("upper(m)")), "upper does not take maps"),
         (lambda t: t.select(out=expr("m[1]")), "map_get cannot compare string and int64"),
-        (lambda t: t.sample(rows=1, stratify="p"), "'p' is struct<x: int64, name: string>, and structs cannot be compared"),
-        (lambda t: t.aggregate(x=expr("mode(p)")), "mode does not take structs"),
+        (lambda t: t.pivot("p", count(), ["a"], by="k"), "'p' is struct<x: int64, name: string>, and structs are no keys"),
+        (lambda t: t.aggregate(x=expr("histogram(p)")), "histogram does not take structs"),
         (lambda t: t.select(out=expr("struct_pack(k)")).select(x=expr("out.z")), "no field 'z' in struct<k: int64>"),
         (lambda t: t.select(out=expr("struct(k, k)")), "struct_pack has two fields named 'k'"),
         (lambda t: t.unnest("k"), "unnest takes a struct, and 'k' is int64"),

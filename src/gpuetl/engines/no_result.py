@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from gpuetl.errors import EvaluationError
+from gpuetl.expressions.interval_text import UnknownUnit, cast_microseconds
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, columns_of, walk
 from gpuetl.expressions.unparse import shown_sql
 from gpuetl.messages import Message, code_of, coded
@@ -104,6 +105,8 @@ OTHER_LENGTH = coded("GE2003", "the strings differ in length")
 NOT_JSON = coded("GE1864", "not JSON, or nested in more than 256 levels")
 NOT_A_PATH = coded("GE1860", "not a path of one value, such as $.a[0], /a/0, or a key alone")
 NOT_A_JSON_NUMBER = coded("GE1863", "JSON has no NaN and no infinities")
+NO_PART = coded("GE2003", "not the name of a part of a date")
+NOT_ABOVE_ZERO = coded("GE2003", "the width is not above zero")
 EMPTY_STRING = coded("GE2003", "a string is empty")
 EMPTY_FILL = coded("GE2003", "the fill is empty")
 LENGTHS_DIFFER = coded("GE1870", "the lists have different lengths")
@@ -111,6 +114,7 @@ EQUAL_KEYS = coded("GE1873", "a key of the map stands twice")
 NULL_KEY = coded("GE1874", "a key of the map is null")
 EMPTY_LIST = coded("GE1875", "an empty list has no first element")
 RANGE_TOO_LONG = coded("GE1872", "more than 16,777,216 numbers")
+SIZE_OF_NO_LIST = coded("GE1872", "a size is negative, or more than 16,777,216")
 NULL_ELEMENT = coded("GE1871", "a list has a null element")
 SHOWN_TWICE = coded("GE2010", "the zone's clock shows it twice; see assume_zone's ambiguous")
 NEVER_SHOWN = coded("GE2010", "the zone's clock never shows it; see assume_zone's nonexistent")
@@ -171,6 +175,8 @@ def hint_of(expr: Expr, expression: str, reason: str, values: Sequence[Any]) -> 
         return f"{other} gives null instead."
     if reason == NOT_JSON:
         return "Leave such rows out by json_valid, or write CASE WHEN json_valid(x) THEN … END."
+    if code_of(reason) == "GE1113":
+        return "Correct it in the data, or leave such rows out."
     if reason.startswith("overflow of"):
         wider = "decimal(38, 0) or float64" if is_integer(expr.dtype) else "float64"
         return f"Cast an operand to {wider}, or filter such rows out."
@@ -183,6 +189,8 @@ def why_not(value: pa.Scalar, dtype: DataType) -> str:
     if is_decimal(dtype) and (number := decimal_of(value)) is not None:
         fits = abs(number) < Decimal(10) ** (dtype.precision - dtype.scale)
         return f"more than {dtype.scale} decimals" if fits else f"overflow of {name}"
+    if kind == STRING and dtype == DURATION:
+        return why_no_duration(value.as_py())
     if kind == STRING:
         return f"not a valid {name}"
     if dtype == BOOL:
@@ -200,6 +208,17 @@ def why_not(value: pa.Scalar, dtype: DataType) -> str:
     return (
         f"beyond the range of {name}" if is_floating(kind) and is_floating(dtype) else f"{name} cannot hold it exactly"
     )
+
+
+def why_no_duration(text: str) -> str:
+    """Return why a text is no duration: it has months, or is too long, or is none."""
+    try:
+        cast_microseconds(text)
+    except UnknownUnit:
+        return "not a valid duration"
+    except ValueError as error:
+        return str(error) if "no fixed length" in str(error) else "not a valid duration"
+    return "not a valid duration"
 
 
 def decimal_of(value: pa.Scalar) -> Decimal | None:

@@ -182,9 +182,11 @@ Write it like DATE '2026-01-31'.""",
         code="GE1113",
         title="pattern or format that is not supported",
         cause="A regular expression, a LIKE pattern or a format of dates is malformed, or uses a part that gpuetl does "
-        "not support.  Regular expressions are those of RE2, which have no look-around and no back references.",
-        fix="Write the pattern without the part in the message.  docs/functions.md describes regular expressions and "
-        "lists the specifiers of formats.",
+        "not support.  Regular expressions are those of RE2, which have no look-around and no back references.  A run "
+        "stops with this code where a column has such a pattern, a replacement that names a group that the pattern of the "
+        "row does not have, or the number of one.",
+        fix="Write the pattern without the part in the message, or leave the row out.  docs/functions.md describes "
+        "regular expressions and lists the specifiers of formats.",
         example="- filter: regexp_like(CAST(id AS string), '^(?!1)')",
         message="""\
 example.yaml:9:17: stage 'result', step 1: regexp_like cannot take the pattern '^(?!1)': gpuetl does not support a look-ahead '(?!', at character 2  [GE1113]
@@ -211,7 +213,8 @@ Compute parts of it in columns of earlier steps.""",
         code="GE1115",
         title="lists, structs and maps are not taken here",
         cause="Most functions do not take nested values: there is no arithmetic of them.  Comparisons take them, and so "
-        "do keys of groups, joins and orders; but not those of samples, kernels and expectations.",
+        "do keys of groups, joins, orders, samples, kernels and expectations; but not the names of a pivot, the keys of "
+        "an upsert, and partitions of a sink.",
         fix="Take something of a list with `list_get`, `list_contains` or `list_length`, or use an explode step for "
         "one row per element.  Take a field of a struct, `s.a`, or a value of a map, `m['key']`.",
         example="- filter: upper(split(CAST(day AS string), '-')) = '2026'",

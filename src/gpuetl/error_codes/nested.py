@@ -31,9 +31,10 @@ Row 2 of sales.csv: id = 1""",
     ),
     ErrorPage(
         code="GE1872",
-        title="a range has too many numbers",
-        cause="`range` or `generate_series` would make a list of more than 16,777,216 numbers in one row.",
-        fix="Check start, stop and step, or make several rows of shorter lists.",
+        title="a list would be too long",
+        cause="`range`, `generate_series` or `list_resize` would make a list of more than 16,777,216 elements in one row, or of a "
+        "negative number of them.",
+        fix="Check start, stop and step, or the size.  Make several rows of shorter lists.",
         example="- select: {numbers: 'range(id * 1000000000)'}",
         message="""\
 example.yaml:9:27: stage 'result', step 1: column 'numbers': range(id * 1000000000) has no result, for 1000000000: more than 16,777,216 numbers  [GE1872]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -13,12 +13,14 @@ from sqlglot import exp
 
 from gpuetl.errors import InvalidExpression, suggestion
 from gpuetl.expressions.dialect import Language, span_of
-from gpuetl.expressions.interval_text import UnknownUnit, calendar_interval_of
+from gpuetl.expressions.interval_text import UnknownUnit, calendar_interval_of, cast_interval
 from gpuetl.expressions.numbers import has_type
 from gpuetl.expressions.syntax import Constant, Syntax
 from gpuetl.messages import coded
+from gpuetl.types.calendar_intervals import CalendarInterval
 from gpuetl.types.data_types import (
     DATE,
+    DURATION,
     FLOAT64,
     NAMED,
     SQL_NAMES,
@@ -89,6 +91,8 @@ def constant_form(dtype: DataType) -> str:
         return "TIMESTAMPTZ '2026-01-31 10:00:00+00:00'"
     if dtype == TIME:
         return "TIME '10:00:00'"
+    if dtype == DURATION:
+        return "INTERVAL '1 day 2 hours'"
     return "DATE '2026-01-31'" if dtype == DATE else "TIMESTAMP '2026-01-31 10:00:00'"
 
 
@@ -111,7 +115,7 @@ def converted(operand: Syntax, dtype: DataType) -> Constant | None:
     Raises
     ------
     ValueError
-        Worded, for a text that is no date or timestamp.
+        Worded, for a text that is no date, timestamp or interval.
     """
     if not isinstance(operand, Constant) or not isinstance(text := operand.value, str):
         return None
@@ -123,7 +127,16 @@ def converted(operand: Syntax, dtype: DataType) -> Constant | None:
             raise ValueError(coded("GE1112", f"'{text}' is not a valid {TEMPORAL_NAMES[dtype]}")) from None
     if text in NOT_FINITE and dtype == FLOAT64:
         value = float(text)
+    if dtype == DURATION:
+        value = _interval_of(text)
     return None if value is None else Constant(value, span=operand.span)
+
+
+def _interval_of(text: str) -> timedelta | CalendarInterval:
+    try:
+        return cast_interval(text)
+    except UnknownUnit as error:
+        raise ValueError(coded("GE1112", f"interval unit '{error}' is not supported")) from None
 
 
 _NESTED = {

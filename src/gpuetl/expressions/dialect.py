@@ -258,7 +258,8 @@ _CLOSING = {
 
 def _spelled_interval(word: Any) -> str:
     try:
-        text = spelled_out(word.text) if ":" in word.text else str(word.text)
+        short = re.search(r"[:@]|ago\s*$", word.text, re.IGNORECASE)
+        text = spelled_out(word.text) if short else str(word.text)
     except ValueError as error:
         raise InvalidExpression(str(error), _span(word), "Write interval '90 minutes'.") from None
     if not re.fullmatch(r"(\s*-?\d+(\.\d+)?\s*([A-Za-z]+\s*)?)+", text):

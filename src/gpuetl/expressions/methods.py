@@ -1593,7 +1593,7 @@ class Methods:
         return self._call("to_date", (self,))
 
     def epoch(self) -> Expression:
-        """Seconds since 1970-01-01 (UTC where zoned), or of a duration, with their fraction.
+        """Seconds since 1970-01-01 (UTC where zoned), of a time or a duration, with their fraction.
 
         Null in any argument gives null.
 
@@ -1602,7 +1602,9 @@ class Methods:
         return self._call("epoch", (self,))
 
     def epoch_ms(self) -> Expression:
-        """Milliseconds since 1970-01-01 (UTC where zoned), or of a duration, rounded down.
+        """Milliseconds since 1970-01-01 (UTC where zoned), of a time or a duration, rounded down.
+
+        Of an integer, `from_epoch_ms`.
 
         Null in any argument gives null.
 
@@ -1611,7 +1613,7 @@ class Methods:
         return self._call("epoch_ms", (self,))
 
     def epoch_us(self) -> Expression:
-        """Microseconds since 1970-01-01 (UTC where zoned), or of a duration.
+        """Microseconds since 1970-01-01 (UTC where zoned), of a time or a duration.
 
         Null in any argument gives null.
 
@@ -1620,7 +1622,7 @@ class Methods:
         return self._call("epoch_us", (self,))
 
     def epoch_ns(self) -> Expression:
-        """Nanoseconds since 1970-01-01 (UTC where zoned), or of a duration.
+        """Nanoseconds since 1970-01-01 (UTC where zoned), of a time or a duration.
 
         Null in any argument gives null.
 
@@ -1688,6 +1690,15 @@ class Methods:
         """
         return self._call("from_epoch_ms", (self,))
 
+    def from_epoch_us(self) -> Expression:
+        """The naive timestamp, in UTC, of microseconds since 1970.
+
+        Null in any argument gives null.
+
+        Example: `lit(60500000).from_epoch_us()` is `datetime.fromisoformat("1970-01-01 00:01:00.500000")`.
+        """
+        return self._call("from_epoch_us", (self,))
+
     def date_add(self, interval: timedelta | Expression) -> Expression:
         """`x + INTERVAL '1 month'`: months later, on the month's last day if it has no such day.
 
@@ -1731,7 +1742,8 @@ class Methods:
     def date_sub(self, unit: DateUnit | Expression, b: IntoExpression) -> Expression:
         """How many whole units pass from a to b: negative ones if b is before a.
 
-        A month is complete at the same day and time of the next one, or on its last day.
+        A month is complete at the same day and time of the next one, or on its last day. Days and longer units of zoned
+        timestamps are those of the clock.
 
         Null in any argument gives null.
 
@@ -1755,7 +1767,8 @@ class Methods:
         """The start of the bucket.
 
         Buckets are `width` long and one starts at `origin` (1970-01-01, in UTC where zoned). A width of months or years
-        counts months on the clock and keeps a date a date; its origin is the start of a month.
+        counts months on the clock and keeps a date a date; its origin is the start of a month. In the place of
+        `origin`, an interval moves all buckets by it.
 
         Null in any argument gives null.
 
@@ -1891,6 +1904,17 @@ class Methods:
         Example: `lit(datetime.fromisoformat("2013-10-27 02:30:00")).assume_zone("Europe/Berlin", ambiguous="earliest")` is `datetime.fromisoformat("2013-10-27 02:30:00+02:00")`.
         """
         return self._call("assume_zone", (self, zone), ambiguous=ambiguous, nonexistent=nonexistent)
+
+    def make_timestamptz(self, month: IntoExpression, day: IntoExpression, hour: IntoExpression, minute: IntoExpression, second: IntoExpression, zone: str | Expression) -> Expression:
+        """The instant at which the zone's clock shows the parts.
+
+        An error as in `make_timestamp`, and where it shows them twice or never.
+
+        Null in any argument gives null.
+
+        Example: `lit(2013).make_timestamptz(7, 9, 12, 0, 0, "Europe/Berlin")` is `datetime.fromisoformat("2013-07-09 12:00:00+02:00")`.
+        """
+        return self._call("make_timestamptz", (self, month, day, hour, minute, second, zone))
 
     def local_time(self) -> Expression:
         """What the clock of x's own zone shows, as a naive timestamp.
@@ -2165,6 +2189,25 @@ class Methods:
         Example: `lit([[1, 2], [3]]).flatten()` is `[1, 2, 3]`.
         """
         return self._call("flatten", (self,))
+
+    def list_resize(self, size: IntoExpression, value: IntoExpression = None) -> Expression:
+        """The first elements, as many as size; missing ones are value, or null.
+
+        A null list is null, and a null size is 0.
+
+        Example: `lit([1, 2]).list_resize(4, 0)` is `[1, 2, 0, 0]`.
+        """
+        return self._call("list_resize", (self, size), (value,))
+
+    def list_zip(self, *y: IntoExpression) -> Expression:
+        """Structs of the elements in the same place, as `row(x[1], y[1])`.
+
+        It is as long as the longest list, and missing elements are null; with `true` as the last argument, as long as
+        the shortest. A null list has no elements. Never null.
+
+        Example: `lit([1, 2]).list_zip(["a"])` is `[{"element1": 1, "element2": "a"}, {"element1": 2, "element2": None}]`.
+        """
+        return self._call("list_zip", (self, *y))
 
     def list_sum(self) -> Expression:
         """The sum of the elements: int64, float64 or decimal.
@@ -2495,6 +2538,15 @@ class Methods:
         """
         return self._call("struct_extract", (self, field))
 
+    def row(self, *y: IntoExpression) -> Expression:
+        """`(x, y)`, a struct of values without names.
+
+        Its fields are element1, element2 and so on, and `[1]` is the first. Never null.
+
+        Example: `lit(1).row("x")` is `{"element1": 1, "element2": "x"}`.
+        """
+        return self._call("row", (self, *y))
+
     def struct_concat(self, *y: IntoExpression) -> Expression:
         """The fields of all structs, in one.
 
@@ -2802,7 +2854,7 @@ class Methods:
         """
         return self._call("try_from_json", (self, structure))
 
-    def json_set(self, path: str | int | Sequence[str] | Expression, value: IntoExpression) -> Expression:
+    def json_set(self, path: str | Expression, value: IntoExpression) -> Expression:
         """JSON with a value at a path: in place of one that is there, else as a new member or the next element.
 
         As it is where that cannot be.
@@ -2813,7 +2865,7 @@ class Methods:
         """
         return self._call("json_set", (self, path, value))
 
-    def json_insert(self, path: str | int | Sequence[str] | Expression, value: IntoExpression) -> Expression:
+    def json_insert(self, path: str | Expression, value: IntoExpression) -> Expression:
         """As `json_set`, but a value that is there stays.
 
         Null in any argument gives null.
@@ -2822,7 +2874,7 @@ class Methods:
         """
         return self._call("json_insert", (self, path, value))
 
-    def json_replace(self, path: str | int | Sequence[str] | Expression, value: IntoExpression) -> Expression:
+    def json_replace(self, path: str | Expression, value: IntoExpression) -> Expression:
         """As `json_set`, but only in place of a value that is there.
 
         Null in any argument gives null.
@@ -2831,7 +2883,7 @@ class Methods:
         """
         return self._call("json_replace", (self, path, value))
 
-    def json_remove(self, path: str | int | Sequence[str] | Expression) -> Expression:
+    def json_remove(self, path: str | Expression) -> Expression:
         """JSON without the value at a path; null where that is all of it.
 
         Null in any argument gives null.
@@ -2939,6 +2991,15 @@ class Methods:
         Example: `lit("a").sha256()` is `"ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"`.
         """
         return self._call("sha256", (self,))
+
+    def typeof(self) -> Expression:
+        """The type of x as DuckDB writes it, which CAST takes as well: `DOUBLE`, `VARCHAR[]`.
+
+        Whole numbers in a text are `BIGINT`. Never null.
+
+        Example: `lit([1.5]).typeof()` is `"DOUBLE[]"`.
+        """
+        return self._call("typeof", (self,))
 
     def count(self) -> Expression:
         """The number of values that are not null.

@@ -7,7 +7,7 @@ import pyarrow as pa
 from gpuetl.expressions.functions.function import scalar_call
 from gpuetl.expressions.ir import Call, Cast, Expr, Lambda, Literal, Variable
 from gpuetl.types.data_types import BOOL, NULL, STRING, DataType, can_cast
-from gpuetl.types.nested_types import field_names, field_type, is_list, is_map, is_struct
+from gpuetl.types.nested_types import field_names, field_type, is_list, is_map, is_struct, is_tuple, struct_of
 
 
 def castable(source: DataType, target: DataType, lenient: bool = False) -> bool:
@@ -23,6 +23,7 @@ def castable(source: DataType, target: DataType, lenient: bool = False) -> bool:
         keys = same_keys or (not lenient and castable(source.key_type, target.key_type))
         return keys and castable(source.item_type, target.item_type, lenient)
     if is_struct(source) and is_struct(target):
+        source = by_place(source, target)
         pairs = [(field_type(source, field.name), field.type) for field in target]
         known = [(own, wanted) for own, wanted in pairs if own is not None]
         names = field_names(source)
@@ -31,6 +32,14 @@ def castable(source: DataType, target: DataType, lenient: bool = False) -> bool:
             return False
         return bool(known) and all(castable(own, wanted, lenient) for own, wanted in known)
     return can_cast(source, target)
+
+
+def by_place(source: DataType, target: DataType) -> DataType:
+    """Return a struct of values without names with the target's names, where it has as many other ones."""
+    same_size = is_tuple(source) and source.num_fields == target.num_fields
+    if not same_size or set(field_names(source)) & set(field_names(target)):
+        return source
+    return struct_of({name: field.type for name, field in zip(field_names(target), source, strict=True)})
 
 
 def nested_cast(x: Expr, target: DataType, lenient: bool, depth: int = 0) -> Expr:
@@ -61,9 +70,12 @@ def cast_list(x: Expr, target: DataType, lenient: bool, depth: int) -> Call:
 def cast_struct(x: Expr, target: DataType, lenient: bool, depth: int) -> Call:
     """Return structs whose fields are cast, null where they are."""
     fields: list[Expr] = []
+    named = by_place(x.dtype, target)
+    own_names = dict(zip(field_names(named), field_names(x.dtype), strict=True))
     for field in target:
-        own = field_type(x.dtype, field.name)
-        part = None if own is None else scalar_call("struct_extract", (x, Literal(field.name, STRING)), own)
+        own = field_type(named, field.name)
+        name = Literal(own_names.get(field.name), STRING)
+        part = None if own is None else scalar_call("struct_extract", (x, name), own)
         fields.append(Literal(None, field.type) if part is None else nested_cast(part, field.type, lenient, depth))
     condition = scalar_call("is_null", (x,), BOOL)
     packed = scalar_call("struct_pack", tuple(fields), target)

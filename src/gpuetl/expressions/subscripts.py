@@ -8,7 +8,7 @@ from gpuetl.expressions.functions.strings import MOST_PLACES
 from gpuetl.expressions.syntax import Apply, Constant, Syntax
 from gpuetl.messages import coded
 from gpuetl.types.data_types import STRING, DataType
-from gpuetl.types.nested_types import is_map, is_struct
+from gpuetl.types.nested_types import is_map, is_struct, is_tuple
 
 JSON_FUNCTIONS = ("json", "json_extract", "json_object", "json_array", "to_json")
 
@@ -18,8 +18,15 @@ def part_of(x: Syntax, key: Syntax, dtype: DataType, syntax: Apply) -> Apply:
     if dtype == STRING:
         refuse_json(x, syntax)
         return text_slice(x, key, key, syntax)
+    if is_tuple(dtype) and (place := whole_number(key)) is not None:
+        key = Constant(place_name(place, dtype), span=key.span)
     names = ((is_map, "map_get"), (is_struct, "struct_extract"))
     return Apply(next((name for holds, name in names if holds(dtype)), "list_extract"), (x, key), span=syntax.span)
+
+
+def place_name(place: int, dtype: DataType) -> str:
+    """Return the name of the field of values without names at a place from 1; for no place of it, the place."""
+    return dtype[place - 1].name if 1 <= place <= dtype.num_fields else str(place)
 
 
 def refuse_json(x: Syntax, syntax: Apply) -> None:

@@ -109,6 +109,9 @@ def _written_call(call: Call) -> Apply | CastTo:
         return Apply(call.function.name, args[:1], tuple(named_values))
     if call.function.name == "list_value" and not args and call.dtype != pa.list_(pa.null()):
         return CastTo(Apply("list_value"), call.dtype)
+    if call.function.name == "list_resized":
+        x, *filler, size = args
+        return Apply("list_resize", (x, size, *(each.args[0] for each in filler if isinstance(each, Apply))))
     if call.function.name == "date_add":
         return _moved(*args)
     out = [i for i, arg in enumerate(args[:-1]) if call.function.kind != "scalar" and arg == Constant(None)]

@@ -26,7 +26,7 @@ from gpuetl.formats.frames import SLICE_ROWS as FRAME_SLICE_ROWS
 from gpuetl.formats.frames import FrameDataset
 from gpuetl.physical.kept_calls import kept_calls
 from gpuetl.physical.window_state_steps import TRUE, StatefulSteps, WindowSteps, either
-from gpuetl.plan.node import Node
+from gpuetl.plan.node import Node, written_keys
 from gpuetl.plan.nodes import Aggregate, Filter, KeptWindow, Limit, Project, Read, StateUnion, Window, passing
 from gpuetl.records import dataclass
 from gpuetl.telemetry.origin import Origin
@@ -167,8 +167,9 @@ def _first_late_row(node: KeptWindow, kept: KeptSteps, window: Window, origin: O
 
 
 def _shown_columns(node: KeptWindow) -> dict[str, Expr]:
-    """Return the columns of groups and order, each once."""
-    names = dict.fromkeys(chain(node.by, (key.column for key in node.order_by)))
+    """Return the columns of groups and order, each once, and nested ones that have flat columns there."""
+    keys = [*node.by, *(key.column for key in node.order_by)]
+    names = dict.fromkeys(chain(keys, written_keys(keys)))
     return {name: Column(name, node.source.schema[name]) for name in names}
 
 

@@ -16,16 +16,37 @@ import pyarrow as pa
 
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.functions.function import scalar_call
-from gpuetl.expressions.functions.ordering import MISSING, field_of, is_present, order_text
-from gpuetl.expressions.ir import Call, Column, Expr, Lambda, Literal, Variable, transform
+from gpuetl.expressions.functions.ordering import (
+    MISSING,
+    canonical,
+    field_of,
+    is_null,
+    is_present,
+    order_text,
+    struct_of,
+)
+from gpuetl.expressions.ir import Call, Column, Expr, Literal, transform
 from gpuetl.plan.node import KEY_PART, Node, SortKey
-from gpuetl.plan.nodes import Aggregate, ConditionJoin, Distinct, Grouped, GroupWindow, Join, Project, Sort, passing
+from gpuetl.plan.nodes import (
+    Aggregate,
+    AsofJoin,
+    ConditionJoin,
+    Distinct,
+    Grouped,
+    GroupWindow,
+    Join,
+    KernelReduction,
+    KernelTable,
+    Project,
+    Sort,
+    passing,
+)
 from gpuetl.plan.nodes.condition_join import RIGHT
 from gpuetl.records import dataclass
 from gpuetl.telemetry.origin import Origin
 from gpuetl.types.data_types import BOOL, DATE, DURATION, NULL, STRING, TIME, DataType, is_floating, is_integer
 from gpuetl.types.decimal_types import is_decimal
-from gpuetl.types.nested_types import is_list, is_map, is_nested, is_struct, type_parts
+from gpuetl.types.nested_types import is_nested, is_struct
 from gpuetl.types.schema import Schema, free_name
 
 
@@ -49,6 +70,8 @@ def flattened(node: Node) -> Node:
     match node:
         case Join() if _nested(node.left_on, node.left.schema):
             return flat_join(node)
+        case AsofJoin() if is_nested_asof(node):
+            return flat_asof(node)
         case Aggregate() if _nested([*node.by, *_columns(node.orders)], node.source.schema):
             return flat_aggregate(node)
         case Distinct() if _nested([*node.on, *_columns({"": node.order_by})], node.source.schema):
@@ -59,6 +82,10 @@ def flattened(node: Node) -> Node:
             return flat_window(node)
         case Grouped() if _nested(node.sort_columns, node.source.schema):
             return flat_window(node)
+        case KernelReduction() if _nested(node.by, node.source.schema):
+            return flat_kernel(node)
+        case KernelTable() if _nested([*node.by, *_columns({"": node.order_by})], node.source.schema):
+            return flat_kernel(node)
     return node
 
 
@@ -103,11 +130,6 @@ def inner_parts(x: Expr) -> list[Expr]:
     return [is_null(x), scalar_call("coalesce", (x, zero), x.dtype)]
 
 
-def is_null(x: Expr) -> Expr:
-    """Return whether a value is null: such rows come last."""
-    return scalar_call("is_null", (x,), BOOL)
-
-
 def zero_of(dtype: DataType) -> Literal | None:
     """Return a value of a flat type that stands for null beside a flag; None of a type without constants."""
     zero: Any = None
@@ -122,29 +144,6 @@ def zero_of(dtype: DataType) -> Literal | None:
     else:
         zero = {STRING: "", DATE: date(1970, 1, 1), DURATION: timedelta(), TIME: time()}.get(dtype)
     return None if zero is None else Literal(zero, dtype)
-
-
-def canonical(x: Expr, depth: int = 0) -> Expr:
-    """Return a value with 0.0 for -0.0, as float keys leave; itself where it has no floats."""
-    dtype = x.dtype
-    if not any(map(is_floating, type_parts(dtype))):
-        return x
-    if is_floating(dtype):
-        return scalar_call("add", (x, Literal(0.0, dtype)), dtype)
-    if is_list(dtype):
-        element = Variable(f"key:{depth}", dtype.value_type)
-        return scalar_call("list_transform", (x, Lambda((element,), canonical(element, depth + 1))), dtype)
-    if is_map(dtype):
-        parts = (("map_keys", dtype.key_type), ("map_values", dtype.item_type))
-        lists = (canonical(scalar_call(name, (x,), pa.list_(part)), depth) for name, part in parts)
-        return scalar_call("map", tuple(lists), dtype)
-    fields = tuple(canonical(field_of(x, each.name, each.type), depth) for each in dtype)
-    return struct_of(is_null(x), fields, dtype)
-
-
-def struct_of(missing: Expr, fields: tuple[Expr, ...], dtype: DataType) -> Expr:
-    """Return a struct of fields, null where it is missing."""
-    return scalar_call("case", (missing, Literal(None, dtype), scalar_call("struct_pack", fields, dtype)), dtype)
 
 
 # Operations with flat keys.
@@ -225,6 +224,19 @@ def flat_window(node: Grouped) -> Node:
     return without_parts(flat_node, node.schema)
 
 
+def flat_kernel(node: KernelReduction | KernelTable) -> Node:
+    """Make groups of flat columns; a row of the group has the key."""
+    schema = node.source.schema
+    flat = FlatColumns(schema)
+    nested = {name: canonical(Column(name, schema[name])) for name in node.by if is_nested(schema[name])}
+    keys = {name: flat.add(f"{name}:key", value) for name, value in nested.items()}
+    by, keep = flat.parts(node.by), (*node.keep, *keys.values())
+    more: dict[str, Any] = {"order_by": flat.order(node.order_by)} if isinstance(node, KernelTable) else {}
+    flat_node = replace(node, source=flat.above(node.source, node.origin), by=by, keep=keep, **more)
+    columns = {**passing(node.schema), **{name: Column(key, schema[name]) for name, key in keys.items()}}
+    return Project(source=flat_node, columns=columns, origin=node.origin)
+
+
 def flat_aggregate(node: Aggregate) -> Node:
     """Group by flat columns, and make the keys of them again: lists are those of a row of the group."""
     schema = node.source.schema
@@ -294,6 +306,35 @@ def flat_join(node: Join) -> Node:
                 pair = Column(name, dtype), Column(carried[other], dtype)
                 results[name] = scalar_call("coalesce", pair, dtype)
     return Project(source=joined, columns=results, origin=node.origin)
+
+
+def is_nested_asof(node: AsofJoin) -> bool:
+    """Return whether an as-of join has keys that are not flat, or an order of right rows by such."""
+    order = (key.column for key in node.order_by)
+    return _nested(node.left_on, node.left.schema) or _nested(order, node.right.schema)
+
+
+def flat_asof(node: AsofJoin) -> Node:
+    """Join on flat columns, and order right rows by such.  The right side's keys are not carried."""
+    sides = FlatColumns(node.left.schema), FlatColumns(node.right.schema)
+    on: tuple[list[str], list[str]] = ([], [])
+    for left, right in zip(node.left_on, node.right_on, strict=True):
+        dtype = node.left.schema[left]
+        flat_parts = parts_of if node.nulls_equal else joined_parts_of
+        for names, side, name in zip(on, sides, (left, right), strict=True):
+            parts = flat_parts(Column(name, dtype)) if is_nested(dtype) else ()
+            names.extend([side.add(name, part) for part in parts] or [name])
+    order_by = sides[1].order(node.order_by)
+    left_side, right_side = (
+        side.above(below, node.origin) for side, below in zip(sides, (node.left, node.right), strict=True)
+    )
+    nested = {name for name in node.right_on if is_nested(node.right.schema[name])}
+    kept = right_side.schema.select(name for name in right_side.schema if name not in nested)
+    right_side = Project(source=right_side, columns=passing(kept), origin=node.origin)
+    joined = replace(
+        node, left=left_side, right=right_side, left_on=tuple(on[0]), right_on=tuple(on[1]), order_by=order_by
+    )
+    return without_parts(joined, node.schema)
 
 
 def _carried(part: Expr, carried: Mapping[str, str]) -> Expr:

@@ -275,11 +275,15 @@ def promised_order(node: Node) -> tuple[str, ...]:
     Windows leave an order too, in each partition; across partitions none is promised.
     """
     below = node
-    while isinstance(below, Filter | Project | Limit | Explode | ScalarJoin) or (
-        isinstance(below, Kernel) and not below.grouped
-    ):
+    while passes_order(below):
         below = below.inputs[0]
     return tuple(key.column for key in node.ordering) if isinstance(below, Sort) else ()
+
+
+def passes_order(node: Node) -> bool:
+    """Return whether an operation leaves the rows of its first input in their order."""
+    is_row_kernel = isinstance(node, Kernel) and not node.grouped
+    return is_row_kernel or isinstance(node, Filter | Project | Limit | Explode | ScalarJoin)
 
 
 # A plan as a value: equal for plans that are the same in all that a run of them can tell, names and origins too.

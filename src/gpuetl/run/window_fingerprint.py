@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import Any
 
@@ -16,7 +17,7 @@ from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, Parameter, 
 from gpuetl.expressions.unparse import to_sql
 from gpuetl.optimize.prune_columns import prune_columns
 from gpuetl.plan.graph import walk_graph
-from gpuetl.plan.node import Node, SortKey
+from gpuetl.plan.node import Node, SortKey, written_key, written_keys
 from gpuetl.plan.nodes import Filter, KeptWindow, NewRows, Project, Read, passing
 from gpuetl.plan.plan import Plan, content_of
 from gpuetl.telemetry.origin import Origin
@@ -32,8 +33,10 @@ ANY_VALUE = "value"
 def dependencies(node: KeptWindow, stored: Schema) -> tuple[str, ...]:
     """Return the lines of a window: its own first, with the columns of its state, then those of the steps above it."""
     calls = [f"{name} = {to_sql(call)}: {type_name(call.dtype)}" for name, call in node.calls.items()]
-    groups = ", ".join(f"{name}: {type_name(node.source.schema[name])}" for name in node.by) or "all rows"
-    order = ", ".join(f"{key}: {type_name(node.source.schema[key.column])}" for key in node.order_by)
+    schema = node.source.schema
+    groups = ", ".join(f"{name}: {type_name(schema[name])}" for name in written_keys(node.by)) or "all rows"
+    keys = (replace(key, column=written_key(key.column)) for key in node.order_by)
+    order = ", ".join(f"{key}: {type_name(schema[key.column])}" for key in keys)
     own = [f"window by {groups}", f"window order by {order}", *(f"window column {call}" for call in calls)]
     state = ", ".join(f"{name}: {type_name(dtype)}" for name, dtype in stored.items())
     return (*own, *(_line(one, node.origin) for one in _above(node)), f"state columns {state}")

@@ -16,7 +16,7 @@ from gpuetl.errors import Problem, RunFailed
 from gpuetl.messages import coded
 from gpuetl.physical.kept_window import LATE, WindowStateNodes, stored_schema, with_state
 from gpuetl.plan.graph import walk_graph
-from gpuetl.plan.node import Node
+from gpuetl.plan.node import Node, written_key, written_keys
 from gpuetl.plan.nodes import KeptWindow, Write
 from gpuetl.plan.plan import Plan
 from gpuetl.records import dataclass
@@ -81,8 +81,8 @@ class WindowRun:
 
     def late_row(self, name: str, node: KeptWindow, found: pa.Table) -> RunFailed:
         """Word the first late row."""
-        group = values_text(found, node.by)
-        order = values_text(found, [key.column for key in node.order_by])
+        group = values_text(found, written_keys(node.by))
+        order = values_text(found, written_keys(key.column for key in node.order_by))
         nulls = any(not found.column(key.column)[0].is_valid for key in node.order_by)
         what = "has no order key" if nulls else "comes before the last row of its group in the state of earlier runs"
         last = "" if nulls else last_of_group(self.stored[name].table, node, found)
@@ -258,4 +258,5 @@ def last_of_group(state: pa.Table, node: KeptWindow, found: pa.Table) -> str:
         rows = rows.filter(pc.equal(column, value) if value.is_valid else pc.is_null(column))
     if not rows.num_rows:  # a float key that is NaN
         return ""
-    return values_text(rows.slice(rows.num_rows - 1), [key.column for key in node.order_by])
+    flat = [key.column for key in node.order_by if written_key(key.column) == key.column]  # of others there are texts
+    return values_text(rows.slice(rows.num_rows - 1), flat)

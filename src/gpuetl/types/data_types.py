@@ -293,7 +293,7 @@ def can_cast(source: DataType, target: DataType) -> bool:
     if families in ({"number"}, {"number", "string"}, {"decimal", "number"}, {"decimal", "string"}, {"decimal"}):
         return BOOL not in (source, target) or "decimal" not in families
     if families == {"time", "string"}:
-        return DURATION not in (source, target)
+        return True
     if families == {"time"}:
         return {source, target} == {DATE, TIMESTAMP}
     return families == {"time", "number"} and INT64 in (source, target) and DATE not in (source, target)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 
@@ -63,6 +63,16 @@ def field_names(dtype: pa.DataType) -> list[str]:
 def struct_of(fields: dict[str, pa.DataType]) -> pa.DataType:
     """Return the struct of these fields; each may be null."""
     return pa.struct(list(fields.items()))
+
+
+def tuple_of(types: Iterable[pa.DataType]) -> pa.DataType:
+    """Return the struct of values without names: its fields are element1, element2 and so on, as in DuckDB's Arrow."""
+    return pa.struct([(f"element{place}", dtype) for place, dtype in enumerate(types, 1)])
+
+
+def is_tuple(dtype: pa.DataType) -> bool:
+    """Return whether `dtype` is a struct of values without names: see `tuple_of`."""
+    return is_struct(dtype) and dtype.num_fields > 0 and dtype == tuple_of(field.type for field in dtype)
 
 
 def leaf_paths(path: str, dtype: pa.DataType) -> list[str]:

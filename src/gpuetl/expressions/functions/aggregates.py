@@ -18,7 +18,7 @@ from gpuetl.expressions.functions.function import (
     table_entry,
     takes_one,
 )
-from gpuetl.expressions.functions.ordering import is_present, order_text
+from gpuetl.expressions.functions.ordering import canonical, is_present, order_text
 from gpuetl.expressions.ir import Call, Expr, Literal
 from gpuetl.expressions.syntax import SORT_KEY
 from gpuetl.messages import coded
@@ -120,8 +120,19 @@ def split_order(call: Call) -> tuple[tuple[Expr, ...], tuple[Call, ...]]:
 
 
 def of_texts(call: Call) -> Call:
-    """Return a count of distinct values in which nested ones are the texts by which they are compared."""
-    return replace(call, args=tuple(order_text(x) if is_nested(x.dtype) else x for x in call.args))
+    """Return a call that only tells values apart, with the texts of nested ones by which they are compared."""
+    return replace(call, args=tuple(order_text(x) if compares_text(x) else x for x in call.args))
+
+
+def compares_text(x: Expr) -> bool:
+    """Return whether a value is compared by its text; constants are options of a call, or are compared as they are."""
+    return is_nested(x.dtype) and not (isinstance(x, Literal) or is_sort_key(x))
+
+
+def with_texts(call: Call) -> Call:
+    """Return a call that counts values, with the texts by which nested ones are told apart as its last argument."""
+    x, *rest = call.args
+    return replace(call, args=(canonical(x), *rest, order_text(x))) if is_nested(x.dtype) else call
 
 
 def as_edge(call: Call) -> Call:
@@ -178,7 +189,8 @@ FUNCTIONS = (
     Aggregate("quantile", "x q!", quantile_type,
               "The exact quantile, linear between the two values next to q·(count - 1); NaN is the greatest value.",
               "quantile(x, 0.75)", 1.5),
-    Aggregate("mode", "x", anything(), "The most frequent value, the least of those that tie.", "mode(x)", 1),
+    Aggregate("mode", "x", compared, "The most frequent value, the least of those that tie.", "mode(x)", 1, nested=True,
+              rewrite=with_texts),
     Aggregate("first", "x ignore_nulls?! only?", selected_type,
               "x of the group's first row in the order of order_by; of the rows where `only` is true, which FILTER sets; nulls "
               "are kept unless `ignore_nulls`.", "first(x)", 1, nested=True),

@@ -7,14 +7,17 @@ Without one, values are in ascending order, nulls last.  So are the values of ro
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import pyarrow as pa
 
-from gpuetl.expressions.functions.aggregates import in_float64, mean_type, split_order, total_type_of
+from gpuetl.expressions.functions.aggregates import in_float64, mean_type, sort_key, split_order, total_type_of
 from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing, fixed
+from gpuetl.expressions.functions.ordering import canonical, order_text
 from gpuetl.expressions.ir import ABSENT, Call, Expr, Literal
-from gpuetl.types.data_types import BOOL, NULL, STRING, can_be_key, type_name
+from gpuetl.types.data_types import BOOL, NULL, STRING, can_compare, type_name
+from gpuetl.types.nested_types import is_nested
 
 Aggregate = partial(Function, kind="aggregate", nulls="own")
 
@@ -29,9 +32,18 @@ def list_of(args: Sequence[Expr]) -> Typing:
 
 def list_of_distinct(args: Sequence[Expr]) -> Typing:
     """A type that is compared; a condition."""
-    if not can_be_key(args[0].dtype):
+    if not can_compare(args[0].dtype):
         raise TypeMismatch(f"takes values that are compared, got {type_name(args[0].dtype)}")
     return list_of(args)
+
+
+def in_order_of_texts(call: Call) -> Call:
+    """Return a list of distinct nested values with a key of its own: they are told apart by it alone."""
+    args, order = split_order(call)
+    x, *rest = args
+    if not is_nested(x.dtype):
+        return call
+    return replace(call, args=(canonical(x), *rest, *(order or [sort_key(order_text(x), descending=False)])))
 
 
 def joined(args: Sequence[Expr]) -> Typing:
@@ -56,7 +68,7 @@ FUNCTIONS = (
               "A list of the values with the nulls, of the rows where `only` is true, which FILTER sets; null of no rows.",
               "list_length(array_agg(x))", 4, nested=True),
     Aggregate("array_agg_distinct", "x only?", list_of_distinct, "`array_agg(DISTINCT x)`: a list of the distinct values; null is one.",
-              "list_length(array_agg(DISTINCT x))", 3),
+              "list_length(array_agg(DISTINCT x))", 3, nested=True, rewrite=in_order_of_texts),
     Aggregate("string_agg", "x separator?!", joined,
               "The strings that are not null, with a separator between them: a comma if none is given; null of none.",
               "string_agg(CAST(x AS string), '-')", "1-1-2"),

@@ -9,12 +9,14 @@ hashes these bytes:
 - floats: 8 bytes of a float64, with one zero and one NaN (0x7FF8000000000000)
 - decimals: 16 bytes of the unscaled int128
 - texts: their UTF-8; binary: its bytes; null: the byte 0xFF
+- lists, structs and maps: the text by which they are compared (ordering.py), in UTF-8
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gpuetl.expressions.functions.aggregates import counted, of_texts
 from gpuetl.expressions.functions.binary import of_bytes
 from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing
 from gpuetl.expressions.ir import Expr, Literal
@@ -25,24 +27,24 @@ digest = of_bytes(STRING)
 
 
 def hashed(args: Sequence[Expr]) -> Typing:
-    """Values of any types, kept."""
-    return [arg.dtype for arg in args], INT64
+    """Values of any types that are compared, kept."""
+    return counted(args)
 
 
 def sharded(args: Sequence[Expr]) -> Typing:
-    """A value of any type, and a positive number of buckets."""
+    """A value that is compared, and a positive number of buckets."""
     count = args[1]
     if not is_integer(count.dtype) or (isinstance(count, Literal) and count.value < 1):
         got = repr(count.value) if isinstance(count, Literal) else type_name(count.dtype)
         raise TypeMismatch(coded("GE1106", f"takes a number of buckets from 1, got {got}"))
-    return [args[0].dtype, INT64], INT64
+    return [*counted(args[:1])[0], INT64], INT64
 
 
 FUNCTIONS = (
     Function("hash", "x more*", hashed, "XXH64 of the values, in order, as int64; never null.", "hash('a')",
-             -3292477735350538661, nulls="own"),
+             -3292477735350538661, nulls="own", nested=True, rewrite=of_texts),
     Function("bucket", "x n!", sharded, "`hash(x)`, its bits unsigned, modulo n: from 0 to n - 1, never null.  Several "
-             "columns: bucket(hash(a, b), n).", "bucket('a', 16)", 11, nulls="own"),
+             "columns: bucket(hash(a, b), n).", "bucket('a', 16)", 11, nulls="own", nested=True, rewrite=of_texts),
     Function("md5", "text", digest, "MD5 of the bytes of binary or of a string, in lower-case hexadecimal.", "md5('a')",
              "0cc175b9c0f1b6a831c399e269772661"),
     Function("sha1", "text", digest, "SHA-1 of the bytes of binary or of a string, in lower-case hexadecimal.", "sha1('a')",

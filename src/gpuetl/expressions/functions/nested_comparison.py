@@ -17,7 +17,7 @@ from gpuetl.expressions.functions.ordering import field_of, is_present, order_te
 from gpuetl.expressions.ir import Call, Expr, Literal, chained
 from gpuetl.messages import coded
 from gpuetl.types.data_types import BOOL, NULL, DataType, can_compare, common_type, is_floating, type_name, value_kinds
-from gpuetl.types.nested_types import field_names, field_type, is_list, is_map, is_nested, is_struct
+from gpuetl.types.nested_types import field_names, field_type, is_list, is_map, is_nested, is_struct, is_tuple
 
 
 def common_nested(left: DataType, right: DataType) -> DataType | None:
@@ -50,6 +50,8 @@ def nested_types(args: Sequence[Expr]) -> list[DataType]:
             hint = "Cast one of them, or take a part of it."
             if is_struct(meeting) and is_struct(arg.dtype):
                 hint = "Structs that are compared have fields of the same names and of types that meet."
+            if is_nested(meeting) != is_nested(arg.dtype) and (is_tuple(meeting) or is_tuple(arg.dtype)):
+                hint = "Brackets with several values are a row(x, y).  Write x IN (1, 2) to look for a value."
             raise TypeMismatch(f"cannot compare {type_name(meeting)} and {type_name(arg.dtype)}", hint)
         meeting = found
     if not can_compare(meeting):

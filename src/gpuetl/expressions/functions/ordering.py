@@ -17,8 +17,8 @@ import pyarrow as pa
 from gpuetl.expressions.functions.function import Function, Typing, scalar_call
 from gpuetl.expressions.functions.marked_text import TEXT, VALUE
 from gpuetl.expressions.ir import Call, Expr, Lambda, Literal, Variable
-from gpuetl.types.data_types import BOOL, INT64, NULL, STRING, DataType, is_binary
-from gpuetl.types.nested_types import is_list, is_nested, is_struct
+from gpuetl.types.data_types import BOOL, INT64, NULL, STRING, DataType, is_binary, is_floating
+from gpuetl.types.nested_types import is_list, is_map, is_nested, is_struct, type_parts
 
 THERE, MISSING, END = "0", "~", "!"
 """Before a value, for a null, and after the last element of a list: `!` is less than what a value begins with, `~` is greater."""
@@ -38,6 +38,11 @@ def is_order_text(x: Expr) -> bool:
 def is_present(x: Expr) -> Call:
     """Return whether a value is not null."""
     return scalar_call("not", (scalar_call("is_null", (x,), BOOL),), BOOL)
+
+
+def is_null(x: Expr) -> Expr:
+    """Return whether a value is null."""
+    return scalar_call("is_null", (x,), BOOL)
 
 
 def field_of(x: Expr, name: str, dtype: DataType) -> Call:
@@ -106,6 +111,32 @@ def joined(parts: Sequence[Part]) -> Call:
 def texts(args: Sequence[Expr]) -> Typing:
     """Any types, kept."""
     return [arg.dtype for arg in args], STRING
+
+
+# Values of keys, as they are shown.
+
+
+def canonical(x: Expr, depth: int = 0) -> Expr:
+    """Return a value with 0.0 for -0.0, as float keys leave; itself where it has no floats."""
+    dtype = x.dtype
+    if not any(map(is_floating, type_parts(dtype))):
+        return x
+    if is_floating(dtype):
+        return scalar_call("add", (x, Literal(0.0, dtype)), dtype)
+    if is_list(dtype):
+        element = Variable(f"key:{depth}", dtype.value_type)
+        return scalar_call("list_transform", (x, Lambda((element,), canonical(element, depth + 1))), dtype)
+    if is_map(dtype):
+        parts = (("map_keys", dtype.key_type), ("map_values", dtype.item_type))
+        lists = (canonical(scalar_call(name, (x,), pa.list_(part)), depth) for name, part in parts)
+        return scalar_call("map", tuple(lists), dtype)
+    fields = tuple(canonical(field_of(x, each.name, each.type), depth) for each in dtype)
+    return struct_of(is_null(x), fields, dtype)
+
+
+def struct_of(missing: Expr, fields: tuple[Expr, ...], dtype: DataType) -> Expr:
+    """Return a struct of fields, null where it is missing."""
+    return scalar_call("case", (missing, Literal(None, dtype), scalar_call("struct_pack", fields, dtype)), dtype)
 
 
 INTERNAL = {

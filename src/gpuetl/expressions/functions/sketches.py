@@ -17,7 +17,7 @@ from functools import partial
 
 import pyarrow as pa
 
-from gpuetl.expressions.functions.aggregates import quantile_type
+from gpuetl.expressions.functions.aggregates import counted, of_texts, quantile_type
 from gpuetl.expressions.functions.function import Function, anything, fixed
 from gpuetl.types.data_types import FLOAT64, INT64
 
@@ -47,10 +47,10 @@ COUNT_BITS = 40
 BUCKET_LIST = pa.list_(INT64)
 
 FUNCTIONS = (
-    Aggregate("approx_count_distinct", "x", anything(INT64),
+    Aggregate("approx_count_distinct", "x", counted,
               "About how many distinct values there are that are not null: HyperLogLog with 4,096 registers, a standard error of 1.6 %.  "
               "The same on every engine, for every order and split of the rows.",
-              "approx_count_distinct(x)", 2),
+              "approx_count_distinct(x)", 2, nested=True, rewrite=of_texts),
     Aggregate("approx_quantile", "x q!", quantile_type,
               "`quantile(x, q)` of the values rounded to 8 significant bits, so within 1/256 (0.4 %) of it where the two "
               "values next to it have one sign; integers up to 256 are exact.", "approx_quantile(x, 0.75)", 1.5),

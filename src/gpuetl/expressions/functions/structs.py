@@ -1,7 +1,7 @@
 """Structs: a column of type `struct<a: T, b: U>` holds named fields.  `s.a` is a field, `s.a.b` one of a struct in it.
 
-A null struct is not a struct of nulls, but its fields are null.  Structs are read, passed on, united and written, not
-compared: take a field.  An unnest step gives each field a column.  `{'a': x}` is a struct, too.
+A null struct is not a struct of nulls, but its fields are null.  Structs are read, passed on, united, compared and written.
+An unnest step gives each field a column.  `{'a': x}` is a struct, too.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing
 from gpuetl.expressions.ir import Call, Expr, Literal
 from gpuetl.messages import coded
 from gpuetl.types.data_types import BOOL, NULL, STRING, DataType, type_name
-from gpuetl.types.nested_types import field_names, field_type, is_list, is_map, is_struct, struct_of
+from gpuetl.types.nested_types import field_names, field_type, is_list, is_map, is_struct, struct_of, tuple_of
 
 StructFunction = partial(Function, nested=True)
 
@@ -51,6 +51,16 @@ def instead_of_field(dtype: DataType, name: Expr) -> str:
 def packed(args: Sequence[Expr]) -> Typing:
     """Values of any types; typing gives the struct their names."""
     return [arg.dtype for arg in args], NULL
+
+
+def unnamed(args: Sequence[Expr]) -> Typing:
+    """Values of any types, which fields element1, element2 and so on hold."""
+    return [arg.dtype for arg in args], tuple_of(arg.dtype for arg in args)
+
+
+def packed_values(call: Call) -> Expr:
+    """Return `row` as a `struct_pack`."""
+    return scalar_call("struct_pack", call.args, call.dtype)
 
 
 def with_fields(args: Sequence[Expr]) -> Typing:
@@ -112,6 +122,8 @@ FUNCTIONS = (
     StructFunction("struct_pack", "field*", packed, "A struct of named values: `struct_pack(a := x, b := y)`.  "
                    "`struct(a, y AS b)` is the same.  Never null.",
                    "struct_pack(a := 1, b := 'x')", {"a": 1, "b": "x"}, nulls="own"),
+    StructFunction("row", "x y*", unnamed, "`(x, y)`, a struct of values without names: its fields are element1, element2 and so on, and `[1]` "
+                   "is the first.  Never null.", "row(1, 'x')", {"element1": 1, "element2": "x"}, nulls="own", expansion=packed_values),
     StructFunction("struct_insert", "x field*", with_fields, "The struct with more fields: `struct_insert(s, b := y)`.  The fields of a null "
                    "struct are null.  Never null.", "struct_insert(struct_pack(a := 1), b := 'x')", {"a": 1, "b": "x"},
                    nulls="own", expansion=changed_fields),

@@ -17,9 +17,11 @@ from datetime import timedelta
 from functools import partial
 
 from gpuetl.expressions.functions.aggregates import (
+    counted,
     in_float64,
     mean_type,
     numbers_in_float64,
+    of_texts,
     quantile_type,
     selected_type,
     total_type_of,
@@ -253,8 +255,8 @@ FUNCTIONS = (
             [1.0, 1.5, 1.5, 3.0]),
     Rolling("rolling_quantile", f"x q! {PARAMETERS}", framed(quantile_type, 2), "The exact quantile over the frame, as of `quantile`.",
             "rolling_quantile(x, 0.75, 3)", [1.0, 1.75, 1.75, 3.5]),
-    Rolling("rolling_count_distinct", f"x {PARAMETERS}", framed(counts),
-            "The number of distinct values in the frame, nulls not counted; NaN is one value.", "rolling_count_distinct(x > 1, 3)", [1, 2, 2, 1]),
+    Window("rolling_count_distinct", f"x {PARAMETERS}", framed(counted), "The number of distinct values in the frame, nulls not counted; NaN is one value.",
+           "rolling_count_distinct(x > 1, 3)", [1, 2, 2, 1], nested=True, rewrite=lambda call: plain_frame(of_texts(call))),
     Rolling("rolling_covar_samp", f"x y {PARAMETERS}", framed(in_float64, 2),
             "The sample covariance (ddof 1) of the frame's pairs without a null; null of fewer than 2.", "rolling_covar_samp(x, 3 * x, 2)",
             [None, 1.5, None, None]),

@@ -17,7 +17,7 @@ from gpuetl.expressions.dialect import span_of
 from gpuetl.expressions.lowering.lowering import Handler, Lowering
 from gpuetl.expressions.syntax import Apply, CastTo, Syntax
 from gpuetl.messages import coded
-from gpuetl.types.data_types import TIMESTAMP
+from gpuetl.types.data_types import DURATION, TIMESTAMP
 
 
 def _cast(lowering: Lowering, node: exp.Cast) -> Syntax:
@@ -27,8 +27,10 @@ def _cast(lowering: Lowering, node: exp.Cast) -> Syntax:
     if unit:
         check_coarse(unit, operand, node)
     try:
-        constant = None if lenient else converted(operand, target)
+        constant = None if lenient and target != DURATION else converted(operand, target)
     except ValueError as error:
+        if lenient:
+            return CastTo(operand, target, lenient, span=span_of(node))
         raise InvalidExpression(str(error), operand.span, f"Write it like {constant_form(target)}.") from None
     return constant or CastTo(operand, target, lenient, span=span_of(node))
 

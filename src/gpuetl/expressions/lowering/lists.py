@@ -1,4 +1,4 @@
-"""Lower lists, maps, and lambdas over their elements."""
+"""Lower lists, maps, values in brackets, and lambdas over elements."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from sqlglot import exp
 from gpuetl.errors import InvalidExpression, Span
 from gpuetl.expressions.dialect import span_of, whole_span
 from gpuetl.expressions.lowering.lowering import Handler, Lowering
+from gpuetl.expressions.lowering.refusals import unsupported
 from gpuetl.expressions.syntax import Apply, Lambda, Syntax
 from gpuetl.messages import coded
 
@@ -33,6 +34,13 @@ def _comprehension(lowering: Lowering, node: exp.Comprehension) -> Syntax:
     return Apply("list_transform", (lists, _body_of(lowering, names, node.this)), span=span)
 
 
+def _tuple(lowering: Lowering, node: exp.Tuple) -> Syntax:
+    """Lower `(x, y)`, which is `row(x, y)`."""
+    if not node.expressions:
+        raise unsupported(lowering.text, node, "Brackets hold an expression, or several of a row.")
+    return Apply("row", tuple(map(lowering.lower, node.expressions)), span=span_of(node))
+
+
 def _lambda(lowering: Lowering, node: exp.Lambda) -> Syntax:
     """Lower `lambda x: x + 1`; a name within stands for the element, also where a column has it."""
     return _body_of(lowering, [name.name for name in node.expressions], node.this, span_of(node))
@@ -56,4 +64,4 @@ def _map(lowering: Lowering, node: exp.ToMap) -> Syntax:
     return Apply("map", tuple(lists), span=span_of(node))
 
 
-HANDLERS: dict[type[exp.Expr], Handler] = {exp.Array: _list, exp.Lambda: _lambda, exp.ToMap: _map}
+HANDLERS: dict[type[exp.Expr], Handler] = {exp.Array: _list, exp.Tuple: _tuple, exp.Lambda: _lambda, exp.ToMap: _map}

@@ -26,7 +26,7 @@ READ: dict[type[exp.Expr], tuple[str, ...]] = {
     exp.Bracket: ("this", "expressions"), exp.Lambda: ("this", "expressions"), exp.Array: ("expressions",),
     exp.JSONExtract: ("this", "expression", "only_json_types"),
     exp.JSONExtractScalar: ("this", "expression", "only_json_types", "scalar_only"),
-    exp.Struct: ("expressions",),
+    exp.Struct: ("expressions",), exp.Tuple: ("expressions",),
     exp.Window: ("this", "partition_by", "order", "spec", "over"),
 }  # fmt: skip
 """The parts of each node that the lowering reads, where they are not the two operands."""

@@ -14,7 +14,7 @@ HINTS: dict[type[exp.Expr], str] = {
     exp.Star: "Name the columns: an expression gives one.",
     exp.BitwiseXor: SIGNS["^"],
     exp.Slice: "Write list[1:3], counted from 1, for elements, or substring(text, start, length).",
-    exp.Tuple: "Write one value: brackets hold one expression.", exp.Any: "Write OR between the conditions.",
+    exp.Any: "Write OR between the conditions.",
 
     exp.National: "Write the string without a prefix.",
     exp.StrToDate: "Write to_date(strptime(text, format)).",

@@ -160,7 +160,8 @@ class PythonKernel(Kernel):
 class KernelReduction(SingleInput):
     """Group by columns and reduce each group's rows, as `Aggregate` does; without keys there is one row.
 
-    `reads` are the inputs, `outputs` the one result; a group of which no row has all its inputs gets null.
+    `reads` are the inputs, `outputs` the one result; a group of which no row has all its inputs gets null.  `keep` are
+    columns that are equal in all rows of a group, and have one of these values in its row.
     """
 
     contract: KernelCode
@@ -168,16 +169,17 @@ class KernelReduction(SingleInput):
     reads: tuple[str, ...]
     outputs: Mapping[str, DataType]
     arguments: Mapping[str, Expr]
+    keep: tuple[str, ...] = ()
     nulls: Choice["propagate", "forbid"] = "propagate"
     locality: ClassVar[Locality] = Locality.KEY
 
     def output_schema(self, *schemas: Schema) -> Schema:
-        """Return the keys, then the result."""
-        return schemas[0].select(self.by).updated(self.outputs)
+        """Return the keys, what is kept, then the result."""
+        return schemas[0].select((*self.by, *self.keep)).updated(self.outputs)
 
     def needs(self, wanted: frozenset[str]) -> tuple[frozenset[str], ...]:
-        """Return the keys and the inputs."""
-        return (frozenset(self.by) | frozenset(self.reads),)
+        """Return the keys, what is kept, and the inputs."""
+        return (frozenset(self.by) | frozenset(self.keep) | frozenset(self.reads),)
 
     @property
     def keys(self) -> tuple[str, ...]:

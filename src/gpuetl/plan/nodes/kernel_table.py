@@ -27,8 +27,9 @@ class KernelTable(SingleInput):
 
     Each of these units makes at most as many rows as `rows` says, arithmetic of the arguments and of `input`, the
     number of the unit's rows.  The rows of a unit stay together and in the kernel's order.  Units come in the order of
-    the input, groups in that of their keys.  Of a row the columns `keep` are repeated, of a group its keys; rows with a
-    null among the inputs are in no unit, and a unit without rows makes none.
+    the input, groups in that of their keys.  Of a row the columns `keep` are repeated, of a group its keys, and columns
+    `keep` that are equal in all its rows; rows with a null among the inputs are in no unit, and a unit without rows
+    makes none.
     """
 
     contract: KernelContract
@@ -62,7 +63,7 @@ class KernelTable(SingleInput):
     @property
     def kept(self) -> tuple[str, ...]:
         """The columns of the input that are repeated."""
-        return self.by if self.grouped else self.keep
+        return (*self.by, *self.keep) if self.grouped else self.keep
 
     @property
     def sort_keys(self) -> tuple[SortKey, ...]:

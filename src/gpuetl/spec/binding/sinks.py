@@ -14,6 +14,7 @@ from gpuetl.messages import coded
 from gpuetl.places.registry import local_path
 from gpuetl.places.target import Target, mark_of
 from gpuetl.plan.graph import walk_graph
+from gpuetl.plan.nested_keys import flattened
 from gpuetl.plan.node import Node
 from gpuetl.plan.nodes import Read, Sort, Write
 from gpuetl.plan.plan import digests_of
@@ -78,13 +79,13 @@ class SinkBinder:
         if spec.mode == "append" and target.is_file:
             message = coded("GE1503", "mode append needs a folder, and this path is one file")
             context.problem(message, "Leave out the suffix.", spec.path)
-        order, computed = order_of(context, spec.sort_by, source.schema)
+        order, computed = order_of(context, spec.sort_by, source.schema, nested=spec.mode != "upsert")
         if computed and spec.mode == "upsert":  # what is in the files is sorted again, and they lack the column
             message = coded("GE1008", f"mode upsert sorts by columns, and {spec.sort_by[0].column} is an expression")
             context.problem(message, "Compute it in a column of the stage, and sort by that.", spec.sort_by[0])
             order = ()
         if order and spec.mode != "upsert":  # there the rows that stay are sorted, too
-            rows = Sort(source=with_computed(context, source, computed), by=order, origin=origin)
+            rows = flattened(Sort(source=with_computed(context, source, computed), by=order, origin=origin))
             source = without_computed(context, rows, computed)
         target = self.marked(context, target, spec, source)
         return Write(source=source, target=target, order=order if spec.mode == "upsert" else (), origin=origin)

@@ -6,7 +6,7 @@ Every rule looks at all rows of the stage as its steps give them, whatever the o
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from itertools import islice
 from typing import NamedTuple
 
@@ -14,16 +14,17 @@ from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Column, Expr, Literal, RunId
 from gpuetl.formats.rejected import REJECTED
 from gpuetl.messages import coded
-from gpuetl.plan.node import Node
+from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.nodes import Aggregate, Filter, Limit, Project, Sort, passing
-from gpuetl.plan.plan import REMOVED, ROWS, Check, promised_order
+from gpuetl.plan.plan import REMOVED, ROWS, Check, passes_order, promised_order
 from gpuetl.records import dataclass
-from gpuetl.spec.expect.rules import REMOVES, Rule, counting
+from gpuetl.spec.expect.rules import REMOVES, References, Rule, Unique, counting
 from gpuetl.spec.expect.terms import KeyTerm, Repeats, RowCount, RowTerm, Term, call, either
 from gpuetl.spec.steps.step import Context
 from gpuetl.spec.values import node_of
 from gpuetl.telemetry.origin import Origin
 from gpuetl.types.data_types import BOOL, INT64, STRING
+from gpuetl.types.schema import free_name
 
 RULE_COLUMN, RUN_COLUMN = "_rule", "_run"
 SHOWN_ROWS, SHOWN_COLUMNS = 5, 8
@@ -48,12 +49,17 @@ class Bound(NamedTuple):
 
 def expected(context: Context, rules: Sequence[Rule], source: Node, run_id: str) -> CheckedStage:
     """Return a stage's rows by its rules; problems are told."""
+    stage, origin = context.origin.name, context.origin
+    rows = source
+    if any(rule.on_fail in REMOVES and isinstance(rule, Unique | References) for rule in rules):
+        rows = with_order(source, origin)
+        if rows is not source:
+            source = Project(source=rows, columns=passing(source.schema), origin=origin)
     bound = [Bound(term, rule) for rule in rules for term in rule.terms(context, source)]
     check_names(context, bound, source)
-    stage, origin = context.origin.name, context.origin
     if source.schema.open:  # of what is wrong: nothing will be counted
         return CheckedStage(source, source if quarantines(rules) else None)
-    rows, broken = source, dict[str, Expr]()
+    order, broken = rows.ordering if promised_order(rows) else (), dict[str, Expr]()
     for term, rule in bound:
         if isinstance(term, RowTerm) or (isinstance(term, KeyTerm) and rule.on_fail in REMOVES):
             rows, broken[term.name] = term.marked(rows, origin)
@@ -71,7 +77,7 @@ def expected(context: Context, rules: Sequence[Rule], source: Node, run_id: str)
     if quarantines(rules):
         kept_out = [broken[term.name] for term, rule in bound if rule.on_fail == "quarantine"]
         rejected = quarantined(stage, rows, source, kept_out, bound, broken, run_id)
-    return CheckedStage(remaining(rows, source, removing, origin), rejected, counts, tuple(checks))
+    return CheckedStage(remaining(rows, source, removing, order, origin), rejected, counts, tuple(checks))
 
 
 def quarantines(rules: Iterable[Rule | None]) -> bool:
@@ -105,15 +111,39 @@ def counted(rows: Node, broken: Mapping[str, Expr], removing: tuple[Expr, ...], 
     return Aggregate(source=rows, by=(), calls=calls, origin=origin)
 
 
-def remaining(rows: Node, source: Node, removing: tuple[Expr, ...], origin: Origin) -> Node:
+def remaining(rows: Node, source: Node, removing: tuple[Expr, ...], order: tuple[SortKey, ...], origin: Origin) -> Node:
     """Return the rows that break no rule by which they are removed, in the order that the stage promises."""
     if not removing:
         return source
     left: Node = Filter(source=rows, predicate=call("not", either(*removing)), origin=origin)
     if rows is source:
         return left
-    left = Project(source=left, columns=passing(source.schema), origin=origin)  # without the marks of joins
-    return Sort(source=left, by=source.ordering, origin=origin) if promised_order(source) else left
+    if order:  # which joins do not keep
+        left = Sort(source=left, by=order, origin=origin)
+    return Project(source=left, columns=passing(source.schema), origin=origin)  # without the marks of joins
+
+
+def with_order(source: Node, origin: Origin) -> Node:
+    """Return the rows of a sorted stage with the keys of the order that steps have dropped; else the stage as it is."""
+    above: list[Node] = []
+    below = source
+    while passes_order(below):
+        above.append(below)
+        below = below.inputs[0]
+    if not isinstance(below, Sort) or len(source.ordering) == len(below.by):
+        return source
+    schemas = [below.schema, *(node.schema for node in above)]
+    names = {free_name(f":order {place}", *schemas): key for place, key in enumerate(below.by)}
+    keys = {name: Column(key.column, below.schema[key.column]) for name, key in names.items()}
+    own = {name: Column(name, column.dtype) for name, column in keys.items()}
+    by = tuple(replace(key, column=name) for name, key in names.items())
+    prepared = Project(source=below.source, columns={**passing(below.schema), **keys}, origin=below.origin)
+    rows: Node = replace(below, source=prepared, by=by)
+    for node in reversed(above):
+        rows = node.with_inputs([rows, *node.inputs[1:]])
+        if isinstance(rows, Project):
+            rows = replace(rows, columns={**rows.columns, **own})
+    return rows
 
 
 def quarantined(

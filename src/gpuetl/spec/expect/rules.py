@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
@@ -44,7 +44,8 @@ from gpuetl.spec.steps.step import Context
 from gpuetl.spec.synonyms import keys_hint
 from gpuetl.spec.values import Formula, Text, UntypedConstant
 from gpuetl.telemetry.origin import Origin
-from gpuetl.types.data_types import BOOL, NULL, STRING, UNKNOWN, type_name
+from gpuetl.types.data_types import BOOL, NULL, STRING, UNKNOWN, type_name, value_kinds
+from gpuetl.types.nested_types import is_list, is_nested
 
 REMOVES = ("drop", "quarantine")
 """What is done with single rows."""
@@ -117,7 +118,7 @@ class Unique(Rule):
 
     def terms(self, context: Context, source: Node) -> Iterator[Term]:
         """Break for every row whose values another row has too."""
-        keys = context.keys(self.columns, source.schema)
+        keys = context.keys(self.columns, source.schema, nested=True)
         if len(keys) == len(self.columns):
             yield Repeats(self.named(", ".join(keys)), keys, self.columns[0], source, counting(context))
 
@@ -131,7 +132,7 @@ class In(Rule):
 
     def terms(self, context: Context, source: Node) -> Iterator[Term]:
         """Break where it has another one."""
-        for name in (each for each in self.values if context.keys([each], source.schema)):
+        for name in constant_columns(context, self, self.values, source):
             broken = constant_in(context, Column(str(name), source.schema[name]), self.values[name])
             if broken is not None:
                 yield RowTerm(*self.of_column(context, source, name, self.values), broken)
@@ -148,7 +149,7 @@ class Range(Rule):
 
     def terms(self, context: Context, source: Node) -> Iterator[Term]:
         """Break beyond either bound; NaN is within none."""
-        for name in (each for each in self.bounds if context.keys([each], source.schema)):
+        for name in constant_columns(context, self, self.bounds, source):
             broken = within_bounds(context, Column(str(name), source.schema[name]), self.bounds[name])
             if broken is not None:
                 yield RowTerm(*self.of_column(context, source, name, self.bounds), broken)
@@ -194,8 +195,8 @@ class References(Rule):
         """Break where the value is not null, and stands nowhere there."""
         for (name, written), relation in zip(self.columns.items(), self.reads, strict=True):
             target = context.relation(relation)
-            there = context.keys([Text(written.rpartition(".")[2], written.node)], target.schema)
-            if context.keys([name], source.schema) and there:
+            there = context.keys([Text(written.rpartition(".")[2], written.node)], target.schema, nested=True)
+            if context.keys([name], source.schema, nested=True) and there:
                 term = Reference(*self.of_column(context, source, name, self.columns), target, there[0])
                 if term.meets(context, written):
                     yield term
@@ -251,6 +252,18 @@ RULES: PluginTable[type[Rule]] = PluginTable(
     made_check,
     {rule.verb: rule for rule in (NotNull, Unique, In, Range, Matches, References, RowsRule, That)},
 )
+
+
+def constant_columns(context: Context, rule: Rule, names: Iterable[str], source: Node) -> Iterator[str]:
+    """Yield the columns that a rule compares with constants; lists, structs and maps have none there."""
+    for name in names:
+        dtype = source.schema.get(name, UNKNOWN)
+        if is_nested(dtype):
+            message = f"{rule.verb} does not take {value_kinds(dtype)}, and '{name}' is {type_name(dtype)}"
+            example = f", such as {name} <> []" if is_list(dtype) else ""
+            context.problem(coded("GE1115", message), f"Write that: with a condition{example}.", name)
+        elif context.keys([name], source.schema):
+            yield name
 
 
 def counting(context: Context) -> Origin:

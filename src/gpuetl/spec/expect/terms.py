@@ -10,6 +10,7 @@ from functools import cached_property
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Column, Expr, Literal
 from gpuetl.messages import coded
+from gpuetl.plan.nested_keys import flattened
 from gpuetl.plan.node import Node, SortKey
 from gpuetl.plan.nodes import Aggregate, Distinct, Filter, Join, Project, Sort
 from gpuetl.records import dataclass
@@ -146,7 +147,7 @@ class Repeats(KeyTerm):
     def repeated(self) -> Node:
         """The values that repeat, beside their number of rows."""
         calls = {self.count_column: Call(FUNCTIONS["aggregate", "count_rows"], (), INT64)}
-        groups = Aggregate(source=self.source, by=self.columns, calls=calls, origin=self.origin)
+        groups = flattened(Aggregate(source=self.source, by=self.columns, calls=calls, origin=self.origin))
         keys = (call("not", is_null(Column(name, self.source.schema[name]))) for name in self.columns)
         repeats = call("greater", Column(self.count_column, INT64), Literal(1, INT64))
         return Filter(source=groups, predicate=call("and", repeats, *keys), origin=self.origin)
@@ -164,9 +165,11 @@ class Repeats(KeyTerm):
     @property
     def shown(self) -> Node:
         """The rows that break the rule, equal ones behind each other."""
-        rows = Join(left=self.source, right=self.repeated, left_on=self.columns, right_on=self.columns, how="semi",
-                    origin=self.origin)  # fmt: skip
-        return Sort(source=rows, by=tuple(map(SortKey, self.columns)), origin=self.origin)
+        rows = flattened(
+            Join(left=self.source, right=self.repeated, left_on=self.columns, right_on=self.columns, how="semi",
+                 origin=self.origin)
+        )  # fmt: skip
+        return flattened(Sort(source=rows, by=tuple(map(SortKey, self.columns)), origin=self.origin))
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,7 +207,7 @@ class Reference(KeyTerm):
 
     def marked(self, rows: Node, origin: Origin) -> tuple[Node, Expr]:
         """Join the values that the target has."""
-        known = Distinct(source=self.values, on=(self.key,), origin=self.origin)
+        known = flattened(Distinct(source=self.values, on=(self.key,), origin=self.origin))
         joined_rows, is_known = joined(rows, known, self.columns, (self.key,), origin)
         return joined_rows, call("and", self.is_given, call("not", is_known))
 
@@ -212,8 +215,10 @@ class Reference(KeyTerm):
     def shown(self) -> Node:
         """The rows that break the rule."""
         given = Filter(source=self.source, predicate=self.is_given, origin=self.origin)
-        return Join(left=given, right=self.values, left_on=self.columns, right_on=(self.key,), how="anti",
-                    origin=self.origin)  # fmt: skip
+        return flattened(
+            Join(left=given, right=self.values, left_on=self.columns, right_on=(self.key,), how="anti",
+                 origin=self.origin)
+        )  # fmt: skip
 
 
 def joined(
@@ -223,7 +228,7 @@ def joined(
     mark = free_name(":found", rows.schema, right.schema)
     columns: dict[str, Expr] = {name: Column(name, right.schema[name]) for name in right_on}
     marks = Project(source=right, columns={**columns, mark: TRUE}, origin=origin)
-    joined_rows = Join(left=rows, right=marks, left_on=left_on, right_on=right_on, how="left", origin=origin)
+    joined_rows = flattened(Join(left=rows, right=marks, left_on=left_on, right_on=right_on, how="left", origin=origin))
     return joined_rows, call("not", is_null(Column(mark, BOOL)))
 
 

@@ -73,11 +73,13 @@ Expressions take nested values apart:
 | `s.a`, `s.a.b` | a field of a struct, and a field of a struct in it |
 | `s."first name"`, `struct<"first name": string>` | a field whose name is not a word |
 | `{'a': x}`, `struct_pack(a := x)`, `struct(x AS a)` | a new struct; in YAML, an expression with braces needs quotes |
+| `(x, y)`, `row(x, y)` | a struct of values without names: its fields are `element1` and `element2`, as DuckDB gives to Arrow; `(x, y)[1]` is x, and CAST to another struct goes by place |
 | `struct_update(s, a := x)`, `struct_insert(s, b := x)` | the struct with another value in a field, or with one more field |
 | `x[1]`, `x[2:3]` | the first element of a list; the second and the third as a list |
 | `[a, b, 3]` | a new list |
 | `list_transform(x, lambda e: e + 1)` | the list of what a lambda gives of each element |
 | `list_reduce(x, lambda total, e: total + e, 0)` | one value, made of the elements one after the other; on a GPU, all lists take a step at once, so a list of a million elements takes a million steps |
+| `list_zip(x, y)` | structs of the elements in the same place: `list_zip([1, 2], ['a', 'b'])[2][1]` is 2 |
 | `[e + 1 for e in x if e > 0]` | the same of those elements for which a condition holds |
 | `m['key']` | the value of a map's key |
 | `MAP {'a': 1, k: v}`, `map(keys, values)` | a new map |
@@ -95,8 +97,9 @@ a list's elements, or of a map's entries. Most functions take only the parts of 
 Lists, structs and maps are compared as in DuckDB: element by element, or field by field. Where one list begins another, the
 shorter one is less. Inside of them null equals null and is the greatest value, and NaN equals NaN. A map is compared as the
 list of its entries. So `l = [1, NULL]` and `s IN ({'a': 1}, {'a': 2})` are conditions, and nested columns are keys of
-`aggregate`, `distinct`, `join`, `sort`, `window`, `intersect` and `except`. `min`, `max`, `first`, `last`, `min_by`, `max_by` and
-`count(DISTINCT s)` take them, too.
+`aggregate`, `distinct`, `join`, `sort`, `window`, `intersect`, `except`, `sample`, `fill_gaps` and kernels over groups. Rules
+such as `unique: [s]` take them. So do `min`, `max`, `first`, `last`, `min_by`, `max_by`, `mode`, `count(DISTINCT s)`, `hash` and
+others. They are no names of a pivot, and no keys of an upsert.
 """
 NESTED = Example(
     """\
@@ -224,9 +227,13 @@ the empty string. CSV values follow the same rules, but gpuetl ignores spaces an
 | date | `[0-9]{4}-[0-9]{2}-[0-9]{2}` | a day of the calendar |
 | timestamp | date `([ T][0-9]{2}(:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?)?` | to 23:59:59.999999 |
 | timestamp_ns | the same, with 1 to 9 digits of a second | from 1677-09-21 to 2262-04-11 |
+| duration | amounts with units, `1 day 2 hours`, `1h30m`, `3 days ago`, a time at the end, `1 day 2:30:00`, or seconds, `47.21` | each to the microsecond; months have no fixed length |
 | binary | ASCII, and any byte as `\xAA`; no other `\` | `encode(x)` has the UTF-8 of all strings |
 | uuid | `6f9619ff-8b86-d011-b42d-00c04fc964ff`, in either case | |
 | timestamp[Zone] | timestamp with hours `(Z\|[-+][0-9]{2}(:?[0-9]{2})?)` | the offset to UTC, hours to 23 |
+
+A duration is written as DuckDB writes it, in days and a time: `2 days 03:04:05.25`, `-01:00:00`. A constant may have months:
+`ts + CAST('3 months' AS interval)`.
 """
 
 

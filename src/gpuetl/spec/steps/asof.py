@@ -167,7 +167,7 @@ def asof_columns(context: Context, asof: AsofSpec, left: Schema, right: Schema, 
     ours, left_computed = order_of(context, [key_of(asof.left)], left, taken=right)
     taken = {*left, *left_computed}
     theirs, right_computed = order_of(context, [key_of(asof.right)], right, of, taken)
-    order, more = order_of(context, asof.order_by, right, taken=taken | right_computed.keys())
+    order, more = order_of(context, asof.order_by, right, taken=taken | right_computed.keys(), nested=True)
     left_asof, right_asof = (keys[0].column if keys else None for keys in (ours, theirs))
     return AsofColumns(left_asof, right_asof, order, left_computed, {**right_computed, **more})
 

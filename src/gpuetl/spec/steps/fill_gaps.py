@@ -79,7 +79,7 @@ class FillGaps(Step):
         """Number the points, look at the next row's, and insert rows between."""
         schema = source.schema
         names = [*self.by, self.on]
-        by, known = context.keys(self.by, schema), context.known([self.on], schema)
+        by, known = context.keys(self.by, schema, nested=True), context.known([self.on], schema)
         if not known or len(by) < len(self.by):
             return context.doubtful(source, names, schema)
         if self.on in by:

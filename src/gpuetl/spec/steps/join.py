@@ -256,10 +256,9 @@ class Join(Step):
                 hint = have_hint(name, left.keys() & right.keys(), noun="Columns of both sides")
                 context.problem(coded("GE1003", f"unknown column '{name}'"), hint, name)
         unknown = {n for n, other in on.items() if n == other and n not in left and n not in right}
-        compared = self.asof is None
-        left_on = context.keys((name for name in on if name not in unknown), left, nested=compared)
+        left_on = context.keys((name for name in on if name not in unknown), left, nested=True)
         keys = (name for name in on.values() if name not in unknown)
-        return left_on, context.keys(keys, right, of=str(self.with_), nested=compared)
+        return left_on, context.keys(keys, right, of=str(self.with_), nested=True)
 
     def new_names(self, left: Node, right: Node) -> dict[str, str]:
         """Return the right columns, and what they are called in the result."""

@@ -266,7 +266,7 @@ class Kernel(Step):
         if self.python:
             return build_python_kernel(self, context, source)
         schema = source.schema
-        inputs, by = context.known(self.inputs, schema), context.keys(self.by, schema)
+        inputs, by = context.known(self.inputs, schema), context.keys(self.by, schema, nested=True)
         known = len(inputs) == len(self.inputs) and not schema.open
         known = known and UNKNOWN not in (schema[name] for name in inputs)
         if not self.check_kind(context):
@@ -283,7 +283,7 @@ class Kernel(Step):
             return self.table_node(context, cast("KernelContract", contract), common)
         if self.form == "reduction":
             return nodes.KernelReduction(contract=cast("KernelCode", contract), **common)
-        order_by, computed = order_of(context, self.order_by, schema)
+        order_by, computed = order_of(context, self.order_by, schema, nested=True)
         common["source"] = with_computed(context, source, computed)
         node = nodes.Kernel(
             contract=contract,
@@ -298,7 +298,7 @@ class Kernel(Step):
     def table_node(self, context: Context, contract: KernelContract, common: Mapping[str, Any]) -> Node:
         """Return the node of a kernel that makes rows."""
         source: Node = common["source"]
-        order_by, computed = order_of(context, self.order_by, source.schema)
+        order_by, computed = order_of(context, self.order_by, source.schema, nested=True)
         return nodes.KernelTable(
             contract=contract, per=cast("Any", unit_of(self)), rows=self.rows,
             keep=context.known(self.keep, source.schema), order_by=order_by, block=self.block,

@@ -89,7 +89,8 @@ def _typed(context: Context, syntax: Syntax, item: Order, schema: Schema, nested
         context.problem(message, "Name a column: SQL's places of columns, as in ORDER BY 1, are not supported.", item)
         return None
     if not (can_compare if nested else can_be_key)(expr.dtype):
-        why = f"{item.column} is {type_name(expr.dtype)}, and {value_kinds(expr.dtype)} cannot be compared"
+        fits = "are no keys here" if can_compare(expr.dtype) else "cannot be compared"
+        why = f"{item.column} is {type_name(expr.dtype)}, and {value_kinds(expr.dtype)} {fits}"
         context.problem(coded("GE1115", why), key_hint(item.column, expr.dtype), item)
         return None
     return expr

@@ -54,8 +54,8 @@ def seconds_of(text: str) -> float | None:
 def build_python_kernel(step: Kernel, context: Context, source: Node) -> Node:
     """Check the function's declaration against the columns and add the node."""
     schema = source.schema
-    inputs, by = context.known(step.inputs, schema), context.keys(step.by, schema)
-    order_by, computed = order_of(context, step.order_by, schema)
+    inputs, by = context.known(step.inputs, schema), context.keys(step.by, schema, nested=True)
+    order_by, computed = order_of(context, step.order_by, schema, nested=True)
     if not check_keys(step, context):
         return Unknown(source=source, columns={}, origin=context.origin)
     arguments = {str(name): argument(step, context, name) for name in step.args}

@@ -20,7 +20,7 @@ from gpuetl.spec.fields import key
 from gpuetl.spec.forms import COUNT, FRACTION, INTEGER, NAMES
 from gpuetl.spec.steps.step import Context, Step
 from gpuetl.spec.values import Formula, node_of
-from gpuetl.types.data_types import BOOL, INT64, can_be_key
+from gpuetl.types.data_types import BOOL, INT64, can_be_key, can_compare
 from gpuetl.types.schema import Schema, free_name
 
 LEAST, HASHES = -(1 << 63), 1 << 64
@@ -36,7 +36,8 @@ class Sample(Step):
     partitions. With one seed, a larger sample contains a smaller one. To sample a sample, use another seed.
 
     Rows that are equal in `by` stay together: `by: user_id` keeps all rows of a user, or none. Only the last user that
-    `rows` reaches may be cut. By default `by` is all columns that can be compared.
+    `rows` reaches may be cut. By default `by` is all columns but lists, structs and maps, and these where there are no
+    others.
 
     `fraction: f` keeps the rows for which `hash(seed, by…)` is below -2^63 + f·2^64. `rows` keeps the rows with the
     smallest hashes.
@@ -82,7 +83,7 @@ class Sample(Step):
 
     def of_each(self, context: Context, source: Node, hashed: Expr) -> Node:
         """Keep the rows of the least hashes of each group: a number of them, or a share of its rows."""
-        schema, groups = source.schema, context.keys(self.stratify, source.schema)
+        schema, groups = source.schema, context.keys(self.stratify, source.schema, nested=True)
         if len(groups) < len(self.stratify):
             return source
         columns = self.order_columns(context, hashed, schema)
@@ -121,5 +122,6 @@ class Sample(Step):
 
 
 def hashable(schema: Schema) -> list[str]:
-    """Return the columns whose values are compared, in the order of their names."""
-    return sorted(name for name, dtype in schema.items() if can_be_key(dtype))
+    """Return the flat columns whose values are compared, or else nested ones, in the order of their names."""
+    flat = sorted(name for name, dtype in schema.items() if can_be_key(dtype))
+    return flat or sorted(name for name, dtype in schema.items() if can_compare(dtype))

@@ -162,7 +162,8 @@ class Context:
         compares = can_compare if nested else can_be_key
         for name in names:
             if name in schema and not compares(dtype := schema[name]):
-                why = f"'{name}' is {type_name(dtype)}, and {value_kinds(dtype)} cannot be compared"
+                fits = "are no keys here" if can_compare(dtype) else "cannot be compared"
+                why = f"'{name}' is {type_name(dtype)}, and {value_kinds(dtype)} {fits}"
                 self.problem(coded("GE1115", why), key_hint(name, dtype), name)
         return self.known(names, schema, of)
 

@@ -25,7 +25,6 @@ from gpuetl.spec.steps.order import groups_of, order_of
 from gpuetl.spec.steps.step import Context, SiblingColumns, Step, split_calls
 from gpuetl.spec.values import Formula, Order
 from gpuetl.types.data_types import BOOL, DURATION, UNKNOWN, is_number, is_temporal, type_name
-from gpuetl.types.nested_types import is_nested
 from gpuetl.types.schema import Schema
 
 STATES = choice("none", "keep")
@@ -65,9 +64,6 @@ class Window(Step):
         if keys and self.state == "keep":
             message = coded("GE1551", "state: keep takes columns in by and order_by, not expressions")
             context.problem(message, "Compute them in a with_columns step before.", next(iter(self.columns)))
-        if self.state == "keep" and any(is_nested(schema[n]) for n in (*by, *(k.column for k in order)) if n in schema):
-            message = coded("GE1551", "state: keep takes no lists, structs and maps in by and order_by")
-            context.problem(message, "Compute their parts in a with_columns step before.", next(iter(self.columns)))
         outputs = {
             str(name): context.expression(formula, schema, GROUP_WINDOWS, SiblingColumns(self.columns, name))
             for name, formula in self.columns.items()

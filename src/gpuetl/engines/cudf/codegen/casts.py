@@ -12,6 +12,7 @@ from gpuetl.types.data_types import (
     BINARY,
     BOOL,
     DATE,
+    DURATION,
     NULL,
     STRING,
     TIME,
@@ -98,6 +99,12 @@ def time_cast(cast: Cast) -> Device | None:
         if target == STRING:
             return Device("write_nanoseconds", result_form="text")
         return with_outcome(cast, "date_of_nanoseconds({})" if target == DATE else "microseconds_cast({})")
+    if DURATION in (source, target) and STRING in (source, target):
+        return (
+            with_outcome(cast, "read_duration({})")
+            if source == STRING
+            else Device("write_duration", result_form="text")
+        )
     if target == TIME:
         return with_outcome(cast, "time_cast({})")
     if target == STRING:
@@ -135,6 +142,8 @@ def iso_form(dtype: DataType) -> str:
 
 def time_cast_headers(cast: Cast) -> tuple[str, ...]:
     """Return the headers that a cast from or to a time needs."""
+    if {cast.operand.dtype, cast.dtype} == {DURATION, STRING}:
+        return ("duration_text.cuh",)
     return ("formats.cuh",) if cast.dtype == STRING else ("time_casts.cuh",)
 
 

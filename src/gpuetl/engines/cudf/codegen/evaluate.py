@@ -46,8 +46,10 @@ from gpuetl.engines.no_result import (
     LONGER_STRING,
     NEVER_SHOWN,
     NO_CODE_POINT,
+    NO_PART,
     NOT_A_JSON_NUMBER,
     NOT_A_PATH,
+    NOT_ABOVE_ZERO,
     NOT_BASE64,
     NOT_FORMATTED,
     NOT_HEX,
@@ -61,6 +63,7 @@ from gpuetl.engines.no_result import (
     OVERFLOW,
     RANGE_TOO_LONG,
     SHOWN_TWICE,
+    SIZE_OF_NO_LIST,
     TOO_MANY_CHARACTERS,
     YEAR_DIGITS,
     NoResult,
@@ -116,7 +119,10 @@ REASONS = (
     LONG_STRING,
     LONGER_STRING,
     NOT_FORMATTED,
+    SIZE_OF_NO_LIST,
     NOT_A_PATH,
+    NO_PART,
+    NOT_ABOVE_ZERO,
 )
 """What `Reason` in rows.cuh stands for, in its order; `dtype` is that of the result."""
 

@@ -165,6 +165,14 @@ def value_column(call: Call, arguments: Arguments, rows: int, machine: Machine) 
     return Vector(call.dtype, rows, NO_DATA, offsets=offsets, elements=elements)
 
 
+def zipped_column(call: Call, arguments: Arguments, rows: int, machine: Machine) -> Vector:
+    """Return lists of structs, of the elements of lists that are as long as each other in each row."""
+    lists = [gathered_lists(as_column(argument, rows, machine), machine) for argument in arguments]
+    fields = tuple(decoded(each.elements, machine) for each in lists if each.elements is not None)
+    structs = Vector(call.dtype.value_type, fields[0].rows, NO_DATA, fields=fields)
+    return replace(lists[0], dtype=call.dtype, elements=structs)
+
+
 def gathered_lists(lists: Vector, machine: Machine) -> Vector:
     """Return lists whose elements are all in a row: none before the first, behind the last, or in a null."""
     assert lists.elements is not None

@@ -60,6 +60,19 @@ template <class OUT, class LISTS> DEVICE void flatten(OUT& out, LISTS lists) {
     for (int64_t at = 0; at < lists.size; ++at) put_all(out, lists[at], 0);
 }
 
+// A list of so many elements: more are left out, missing ones are the filler.
+template <class OUT, class LIST>
+DEVICE void put_resized(OUT& out, Maybe<LIST> list, int64_t base, int64_t size, int64_t filler) {
+    for (int64_t at = 0; at < size; ++at)
+        out.put(list.valid && at < list.value.size ? base + list.value.start + at : filler);
+}
+template <class OUT, class FAULT, class LIST>
+DEVICE bool list_resized(OUT& out, FAULT at, Maybe<LIST> list, int64_t base, Maybe<int64_t> size, int64_t filler) {
+    if (list.valid && size.valid && (size.value < 0 || size.value > MOST_IN_RANGE)) at(SIZE_OF_NO_LIST);
+    else if (list.valid && size.valid) put_resized(out, list, base, size.value, filler);
+    return list.valid;
+}
+
 // Whole numbers, which are the elements themselves; `STOPS` where the last may be `stop`.
 template <bool STOPS, class OUT> DEVICE void put_range(OUT& out, Fault, int64_t start, int64_t stop, int64_t step) {
     if (!step) return;

@@ -55,7 +55,7 @@ def collected(groups: Groups, call: Call, operation: Aggregate, kept: Array | No
     if can_be_key(x.dtype) and not (distinct and order):
         keys.append(groups.key(x))
     runs = Runs.of(groups, kept, keys)
-    if not can_be_key(x.dtype):
+    if not (can_be_key(x.dtype) or distinct):
         ties = len(runs.rows) - len(numbers_where(runs.new, machine))
         note_ties(operation, (*map(SortKey, operation.by), *order), ties)
     if not distinct:
@@ -71,7 +71,7 @@ def array_agg(groups: Groups, call: Call, operation: Aggregate) -> Vector:
     check_elements(len(rows.rows))
     starts, found = rows.starts(groups)
     column = groups.column(x)
-    if call.function.name.endswith("_distinct"):
+    if call.function.name.endswith("_distinct") and can_be_key(x.dtype):
         column = canonical(column, machine)
     elements = decoded(take({"": column}, rows.rows, machine, missing=False)[""], machine)
     lists = Vector(call.dtype, groups.count, NO_DATA, offsets=starts, elements=elements)

@@ -16,6 +16,7 @@ from gpuetl.engines.cudf.codegen.user_kernels import (
     user_kernel,
 )
 from gpuetl.engines.cudf.columns.frame import Frame
+from gpuetl.engines.cudf.columns.gather import take
 from gpuetl.engines.cudf.columns.kind import Kind, Kinds, columns_of_kinds
 from gpuetl.engines.cudf.columns.validity import empty_column, with_nulls
 from gpuetl.engines.cudf.columns.vector import Vector
@@ -42,7 +43,11 @@ def reduce_by_kernel(operation: KernelReduction, machine: Machine, frame: Frame)
     if operation.nulls == "forbid":
         refuse_nulls(operation, inputs, machine)
     groups = Groups.by(frame, operation.by, machine)
-    return Frame(groups.keys(operation.by) | reduced(operation, inputs, groups), groups.count)
+    columns = groups.keys(operation.by)
+    if operation.keep:
+        kept = {name: frame.columns[name] for name in operation.keep}
+        columns |= take(kept, groups.first_rows, machine, missing=False)
+    return Frame(columns | reduced(operation, inputs, groups), groups.count)
 
 
 @programs.register
@@ -51,7 +56,7 @@ def reduction_programs(operation: KernelReduction, frame: Kinds) -> Needed:
     needed, ((name, dtype),) = argument_programs(operation), operation.outputs.items()
     inputs = columns_of_kinds({name: frame.columns[name] for name in operation.reads})
     source = reduction_source(operation, inputs, columns_of_kinds(needed.columns))
-    keys = passed(operation.by, frame.columns)
+    keys = passed((*operation.by, *operation.keep), frame.columns)
     return Needed([*needed.sources, KernelSource(source, operation.contract.entry)], {**keys, name: Kind(dtype)})
 
 

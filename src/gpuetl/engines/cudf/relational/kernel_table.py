@@ -121,7 +121,7 @@ def make_rows(operation: KernelTable, machine: Machine, frame: Frame) -> Frame:
             owners = pick(units.kept, owners, machine)
         columns |= take({name: frame.columns[name] for name in operation.kept}, owners, machine, missing=False)
     if operation.grouped:
-        columns |= {name: canonical(columns[name], machine) for name in operation.kept}
+        columns |= {name: canonical(columns[name], machine) for name in operation.by}
     return Frame({name: columns[name] for name in operation.schema}, rows)
 
 

@@ -19,7 +19,7 @@ from gpuetl.engines.cudf.relational.sorted_aggregates import Runs, edges, values
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Column, Expr
 from gpuetl.records import dataclass
-from gpuetl.types.data_types import FLOAT64, INT64
+from gpuetl.types.data_types import FLOAT64, INT64, can_be_key
 
 TERM = ":term"
 
@@ -37,10 +37,13 @@ class ValueCounts:
     total: int
 
     @classmethod
-    def of(cls, groups: Groups, x: Expr) -> ValueCounts:
-        """Count the values of an argument that are not null."""
-        machine = groups.machine
-        runs = groups.once(("ascending", x), lambda: Runs.of(groups, groups.valid(x), [groups.key(x)]))
+    def of(cls, groups: Groups, call: Call) -> ValueCounts:
+        """Count the values of the first argument that are not null.
+
+        The last argument, which is the same or its texts, tells them apart and has their order.
+        """
+        key, machine = call.args[-1], groups.machine
+        runs = groups.once(("ascending", key), lambda: Runs.of(groups, groups.valid(key), [groups.key(key)]))
         starts = numbers_where(runs.new, machine)
         rows, codes = pick(runs.rows, starts, machine), pick(runs.codes, starts, machine)
         return cls(rows, codes, with_last(starts, len(runs.rows), machine), len(runs.rows))
@@ -56,7 +59,7 @@ class ValueCounts:
     def values(self, groups: Groups, x: Expr) -> Vector:
         """Return the values, strings without a dictionary."""
         machine = groups.machine
-        column = canonical(groups.column(x), machine)
+        column = plain(groups, x)
         return decoded(take({"": column}, self.rows, machine, missing=False)[""], machine)
 
     def lists(self, groups: Groups, call: Call, elements: Vector) -> Vector:
@@ -69,23 +72,28 @@ class ValueCounts:
         return with_valid(Vector(call.dtype, count, NO_DATA, offsets=starts, elements=elements), found, machine)
 
 
+def plain(groups: Groups, x: Expr) -> Vector:
+    """Return the values of an argument with one zero and one NaN; the plan has made nested ones so."""
+    column = groups.column(x)
+    return canonical(column, groups.machine) if can_be_key(x.dtype) else column
+
+
 def mode(groups: Groups, call: Call) -> Vector:
     """The most frequent value that is not null, the least of those that tie."""
-    (x,), machine = call.args, groups.machine
-    counted = ValueCounts.of(groups, x).frequent_first(groups)
-    places = edges(counted.codes, groups.count, False, machine)
-    return values_at(groups, canonical(groups.column(x), machine), counted.rows, places)
+    counted = ValueCounts.of(groups, call).frequent_first(groups)
+    places = edges(counted.codes, groups.count, False, groups.machine)
+    return values_at(groups, plain(groups, call.args[0]), counted.rows, places)
 
 
 def values_by_frequency(groups: Groups, call: Call) -> Vector:
     """The values, the most frequent first, of those that tie the least."""
-    counted = ValueCounts.of(groups, call.args[0]).frequent_first(groups)
+    counted = ValueCounts.of(groups, call).frequent_first(groups)
     return counted.lists(groups, call, counted.values(groups, call.args[0]))
 
 
 def histogram(groups: Groups, call: Call) -> Vector:
     """The values, ascending, with their counts."""
-    machine, counted = groups.machine, ValueCounts.of(groups, call.args[0])
+    machine, counted = groups.machine, ValueCounts.of(groups, call)
     keys, count = counted.values(groups, call.args[0]), len(counted.rows)
     sizes = machine.arrays.empty(count, "int64")
     machine.launch(machine.closed("groups"), "measure_runs", count, [count, counted.places, sizes])
@@ -96,7 +104,7 @@ def histogram(groups: Groups, call: Call) -> Vector:
 
 def entropy(groups: Groups, call: Call) -> Vector:
     """The sum of p * log2(1 / p): terms by value, which are added up as other sums are."""
-    machine, counted = groups.machine, ValueCounts.of(groups, call.args[0])
+    machine, counted = groups.machine, ValueCounts.of(groups, call)
     arrays, program, count = machine.arrays, machine.closed("groups"), len(counted.rows)
     terms, starts, found = arrays.empty(count, "float64"), arrays.empty(groups.count + 1, "int32"), arrays.empty(
         groups.count, "uint8"

@@ -14,23 +14,27 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from gpuetl.engines.no_result import not_valid
 from gpuetl.engines.pandas.columns.column import Column, Masked, from_masked, over_columns, take_or_null, to_masked
 from gpuetl.engines.pandas.expressions.decimals import fitted, from_text, to_float, to_text
 from gpuetl.engines.pandas.expressions.functions.binary import (
     ESCAPED,
     UUID_TEXT,
     bytes_from_text,
+    of_distinct,
     texts_of_bytes,
     texts_of_uuids,
     uuids_from_text,
 )
 from gpuetl.engines.pandas.expressions.functions.formats import digits, iso_text
 from gpuetl.errors import EvaluationError
+from gpuetl.expressions.interval_text import cast_microseconds, duration_text
 from gpuetl.messages import coded
 from gpuetl.types.data_types import (
     BINARY,
     BOOL,
     DATE,
+    DURATION,
     INT64,
     NULL,
     STRING,
@@ -128,8 +132,25 @@ def _writer_of(dtype: DataType) -> Callable[[Any], Any] | None:
     """Return what writes a type as strings otherwise than Arrow does."""
     if is_decimal(dtype):
         return to_text
-    others = {UUID: texts_of_uuids, BINARY: texts_of_bytes, TIMESTAMP_NS: _text_of_nanoseconds}
+    others = {
+        UUID: texts_of_uuids, BINARY: texts_of_bytes, TIMESTAMP_NS: _text_of_nanoseconds, DURATION: _texts_of_durations,
+    }  # fmt: skip
     return iso_text if is_temporal(dtype) else others.get(dtype)
+
+
+def _texts_of_durations(value: Any) -> Any:
+    return of_distinct(duration_text, STRING, pc.cast(value, INT64))
+
+
+def _durations_from_text(value: Any, dtype: DataType) -> Any:
+    return of_distinct(_duration, dtype, value)
+
+
+def _duration(text: str) -> int:
+    try:
+        return cast_microseconds(text)
+    except ValueError:
+        raise EvaluationError(not_valid("duration")) from None
 
 
 def _text_of_nanoseconds(value: Any) -> Any:
@@ -151,7 +172,7 @@ def _reader_of(dtype: DataType) -> Callable[[Any, DataType], Any] | None:
         return _floats_from_text
     return {
         BOOL: _booleans_from_text, TIME: _times_from_text, UUID: uuids_from_text, BINARY: bytes_from_text,
-        TIMESTAMP_NS: _nanoseconds_from_text,
+        TIMESTAMP_NS: _nanoseconds_from_text, DURATION: _durations_from_text,
     }.get(dtype)  # fmt: skip
 
 
@@ -221,7 +242,7 @@ SHAPES: tuple[tuple[Callable[[DataType], bool], str], ...] = (
     (lambda dtype: dtype == TIME, CLOCK),
     (lambda dtype: dtype == UUID, UUID_TEXT),
     (lambda dtype: dtype == BINARY, f"(?s)^{ESCAPED.pattern}$"),
-    (pa.types.is_temporal, "^[0-9]{4}-[0-9]{2}-[0-9]{2}"),
+    (lambda dtype: dtype != DURATION and pa.types.is_temporal(dtype), "^[0-9]{4}-[0-9]{2}-[0-9]{2}"),
 )
 """Pattern of strings that convert: most invalid strings are found by it at once."""
 

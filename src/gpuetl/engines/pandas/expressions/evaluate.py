@@ -38,7 +38,7 @@ from gpuetl.messages import coded
 from gpuetl.types.data_types import NULL
 from gpuetl.types.nested_types import is_nested
 
-TYPED = (STRUCT, "list_value", "list_concat", "map", "map_concat")
+TYPED = (STRUCT, "list_value", "list_concat", "list_zipped", "map", "map_concat")
 """Functions whose handlers take the type of the result first: their arguments may be none, or do not say it."""
 
 

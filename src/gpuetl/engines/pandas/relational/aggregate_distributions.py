@@ -13,7 +13,7 @@ from gpuetl.engines.pandas.columns.keys import encode_keys
 from gpuetl.engines.pandas.columns.order import ordinal
 from gpuetl.engines.pandas.relational.aggregate_picks import least_rows
 from gpuetl.engines.pandas.relational.grouping import GroupedRows, Ints
-from gpuetl.expressions.ir import Call, Expr
+from gpuetl.expressions.ir import Call
 from gpuetl.plan.node import SortKey
 from gpuetl.records import dataclass
 from gpuetl.types.data_types import FLOAT64
@@ -29,18 +29,23 @@ class ValueCounts:
     digits: Ints
 
     @classmethod
-    def of(cls, rows: GroupedRows, x: Expr) -> ValueCounts:
-        """Count the values of an argument that are not null, once for all calls."""
+    def of(cls, rows: GroupedRows, call: Call) -> ValueCounts:
+        """Count the values of an argument that are not null, once for all calls.
+
+        The last argument, which is x or its texts, tells them apart and has their order.
+        """
+        x, key = call.args[0], call.args[-1]
 
         def make() -> ValueCounts:
             kept = np.flatnonzero(rows.valid(x))
-            values, codes = canonical(rows.column(x)).take(kept), rows.groups.codes[kept]
-            distinct = encode_keys([pa.array(codes), values], len(kept))
-            own = values.take(distinct.first_rows)
+            keys, codes = canonical(rows.column(key)).take(kept), rows.groups.codes[kept]
+            distinct = encode_keys([pa.array(codes), keys], len(kept))
+            first = distinct.first_rows
+            values = (keys if key is x else rows.column(x).take(kept)).take(first)
             counts = np.bincount(distinct.codes, minlength=distinct.count)
-            return cls(own, codes[distinct.first_rows], counts, ordinal(own, SortKey("x")))
+            return cls(values, codes[first], counts, ordinal(keys.take(first), SortKey("x")))
 
-        return rows.once(("value counts", x), make)
+        return rows.once(("value counts", x, key), make)
 
     def offsets(self, groups: int) -> Any:
         """Return where each group's values begin, with an end; null where it has none."""
@@ -50,7 +55,7 @@ class ValueCounts:
 
 def mode(rows: GroupedRows, call: Call) -> Any:
     """The most frequent value that is not null, the least of those that tie."""
-    counted = ValueCounts.of(rows, call.args[0])
+    counted = ValueCounts.of(rows, call)
     owners = replace(rows.groups, codes=counted.groups)
     selected_rows = least_rows(owners, np.arange(len(counted.counts)), [-counted.counts, counted.digits])
     return take_or_null(counted.values, selected_rows.rows)
@@ -58,7 +63,7 @@ def mode(rows: GroupedRows, call: Call) -> Any:
 
 def histogram(rows: GroupedRows, call: Call) -> Any:
     """The values, ascending, with their counts."""
-    counted = ValueCounts.of(rows, call.args[0])
+    counted = ValueCounts.of(rows, call)
     order = np.lexsort([counted.digits, counted.groups])
     counts = pa.array(counted.counts[order])
     return pa.MapArray.from_arrays(counted.offsets(rows.groups.count), counted.values.take(order), counts)
@@ -66,14 +71,14 @@ def histogram(rows: GroupedRows, call: Call) -> Any:
 
 def values_by_frequency(rows: GroupedRows, call: Call) -> Any:
     """The values, the most frequent first, of those that tie the least."""
-    counted = ValueCounts.of(rows, call.args[0])
+    counted = ValueCounts.of(rows, call)
     order = np.lexsort([counted.digits, -counted.counts, counted.groups])
     return pa.ListArray.from_arrays(counted.offsets(rows.groups.count), counted.values.take(order))
 
 
 def entropy(rows: GroupedRows, call: Call) -> Any:
     """The sum of p * log2(1 / p)."""
-    counted, count = ValueCounts.of(rows, call.args[0]), rows.groups.count
+    counted, count = ValueCounts.of(rows, call), rows.groups.count
     totals = np.bincount(counted.groups, counted.counts, count)[counted.groups]
     terms = counted.counts / totals * np.log2(totals / counted.counts)
     sums = np.bincount(counted.groups, terms, count).astype(np.float64, copy=False)

@@ -47,7 +47,8 @@ def lists_of(rows: GroupedRows, call: Call, kept: Ints) -> Any:
     counts = np.bincount(rows.groups.codes[order], minlength=rows.groups.count)
     offsets = pa.array(np.append(0, np.cumsum(counts)), pa.int32())
     column = rows.column(call.args[0])
-    values = (canonical(column) if call.function.name.endswith("_distinct") else column).take(pa.array(order))
+    canonical_values = call.function.name.endswith("_distinct") and can_be_key(call.args[0].dtype)
+    values = (canonical(column) if canonical_values else column).take(pa.array(order))
     return pa.ListArray.from_arrays(offsets, values, mask=pa.array(counts == 0))
 
 

@@ -160,6 +160,7 @@ def reduce_by_kernel(operation: KernelReduction, frame: pa.Table) -> pa.Table:
         groups = Groups(groups.codes, np.zeros(1, np.int64))
     first_rows = pa.array(groups.first_rows)
     columns: dict[str, Any] = {name: canonical(whole(frame.column(name)).take(first_rows)) for name in operation.by}
+    columns |= {name: whole(frame.column(name)).take(first_rows) for name in operation.keep}
     inputs = {name: to_masked(frame.column(name)) for name in operation.reads}
     results = twin_results(operation, inputs, groups.codes, groups.count)
     columns |= {name: from_masked(results[name], dtype) for name, dtype in operation.outputs.items()}

@@ -40,7 +40,7 @@ def make_rows(operation: KernelTable, frame: pa.Table) -> pa.Table:
     repeated = pa.array(np.repeat(rows, counts))
     columns: dict[str, Any] = {name: whole(frame.column(name)).take(repeated) for name in operation.kept}
     if operation.grouped:
-        columns = {name: canonical(column) for name, column in columns.items()}
+        columns |= {name: canonical(columns[name]) for name in operation.by}
     columns |= {
         name: from_masked(Masked(values, np.ones(len(values), bool)), operation.outputs[name])
         for name, values in outputs.items()

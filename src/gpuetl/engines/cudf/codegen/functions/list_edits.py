@@ -53,6 +53,15 @@ def ranged(name: str) -> ListDevice:
     return ListDevice(text, result_form="text", elements="numbers")
 
 
+def resized(call: Call | Cast, arguments: Sequence[str]) -> str:
+    """Return the text that puts a list of a size; an element that is missing is that of a list of one, or null."""
+    lists, *filler, size = arguments
+    missing = f"b1 + {filler[0]}.value.start" if filler else "NO_ELEMENT"
+    assert isinstance(call, Call)
+    fault = "at" if call.function.fails_for(call.args) else "NoFault{}"
+    return f"list_resized(out, {fault}, {lists}, b0, {size}, {missing})"
+
+
 HEADER = "list_edits.cuh"
 FUNCTIONS: dict[str, Device | Library] = {
     "list_value": Library(deferred("value_column")),
@@ -67,6 +76,13 @@ FUNCTIONS: dict[str, Device | Library] = {
     "list_select": writes("list_select"),
     "list_where": writes("list_where"),
     "flatten": writes("flatten", "inner"),
+    "list_resized": ListDevice(resized, result_form="maybe_text", elements="all"),
+    "list_padded": ListDevice(
+        lambda _, args: f"put_resized(out, {args[0]}, b0, {args[1]}.value, NO_ELEMENT)",
+        result_form="text",
+        elements="all",
+    ),
+    "list_zipped": Library(deferred("zipped_column")),
     "range": ranged("range"),
     "generate_series": ranged("generate_series"),
 }

@@ -19,7 +19,6 @@ from gpuetl.engines.pandas.expressions.functions.json import (
     number_type,
     read,
     steps_in_row,
-    values_in,
     written,
 )
 from gpuetl.engines.pandas.expressions.functions.text_rows import by_row

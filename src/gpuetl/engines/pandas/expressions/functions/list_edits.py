@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gpuetl.engines.no_result import RANGE_TOO_LONG
+from gpuetl.engines.no_result import RANGE_TOO_LONG, SIZE_OF_NO_LIST
 from gpuetl.engines.pandas.columns.column import ListParts, over_columns, to_masked
 from gpuetl.engines.pandas.columns.keys import encode_keys
-from gpuetl.engines.pandas.columns.lists import Elements, Ints, beside, flags, lists_at, lists_of
+from gpuetl.engines.pandas.columns.lists import Elements, Flags, Ints, beside, flags, lists_at, lists_of
 from gpuetl.errors import EvaluationError
 
 MOST_IN_RANGE = 1 << 24
@@ -236,6 +236,57 @@ def _masked(lists: Any, mask: Any) -> Any:
     return lists_at(elements.values, elements.parts.starts[rows] + at[kept], rows, valid)
 
 
+def resized(lists: Any, *filler_and_size: Any) -> Any:
+    """The elements up to a size; more are fillers, or null."""
+    *filler, size = filler_and_size
+
+    def compute(lists: Any, size: Any, *filler: Any) -> Any:
+        lists, size, *fillers = beside(lists, size, *filler)
+        wanted, valid = to_masked(size), flags(lists.is_valid())
+        beyond = (wanted.values < 0) | (wanted.values > MOST_IN_RANGE)
+        if (valid & wanted.valid & beyond).any():
+            raise EvaluationError(SIZE_OF_NO_LIST)
+        return _resized(lists, np.where(valid & wanted.valid, wanted.values, 0), valid, *fillers)
+
+    return over_columns(compute, lists, size, *filler)
+
+
+def padded(lists: Any, size: Any) -> Any:
+    """As many elements, of which those that are missing are null; a null list has none."""
+
+    def compute(lists: Any, size: Any) -> Any:
+        lists, size = beside(lists, size)
+        return _resized(lists, to_masked(size).values, np.ones(len(lists), np.bool_))
+
+    return over_columns(compute, lists, size)
+
+
+def _resized(lists: Any, sizes: Ints, valid: Flags, *filler: Any) -> Any:
+    elements = Elements.of(lists)
+    rows = np.repeat(np.arange(len(sizes)), sizes)
+    place = np.arange(len(rows)) - (np.cumsum(sizes) - sizes)[rows]
+    missing = np.full(len(sizes), -1, np.int64)
+    values = elements.values
+    if filler:
+        (fillers,) = filler
+        missing = Elements.of(fillers).parts.starts + len(values)
+        values = pa.concat_arrays([values, Elements.of(fillers).values])
+    own = place < elements.parts.lengths[rows]
+    return lists_at(values, np.where(own, elements.parts.starts[rows] + place, missing[rows]), rows, valid)
+
+
+def zipped(dtype: pa.DataType, *lists: Any) -> Any:
+    """Structs of the elements of lists of one length."""
+
+    def compute(*columns: Any) -> Any:
+        parts = [Elements.of(column) for column in beside(*columns)]
+        fields = list(dtype.value_type)
+        structs = pa.StructArray.from_arrays([part.values for part in parts], fields=fields)
+        return lists_of(structs, parts[0].parts.lengths)
+
+    return over_columns(compute, *lists)
+
+
 def flattened(lists: Any) -> Any:
     """The elements of the lists in lists."""
 
@@ -264,5 +315,8 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     "list_select": selected,
     "list_where": masked,
     "flatten": flattened,
+    "list_resized": resized,
+    "list_padded": padded,
+    "list_zipped": zipped,
 }
-"""`list_value` and `list_concat` take the type of the result first."""
+"""`list_value`, `list_concat` and `list_zipped` take the type of the result first."""
