@@ -251,6 +251,8 @@ enum Reason : int {
     NOT_A_PATH = 39,
     NO_PART = 40,         // of a date has this name
     NOT_ABOVE_ZERO = 41,  // is a bucket's width
+    NO_SIZE = 42,         // of bytes
+    NO_BAR = 43,          // has such a width
 };
 
 // Where one call tells of a row that has no result; the least row is kept, with the reason.

@@ -26,6 +26,7 @@ from gpuetl.engines.cudf.codegen.functions import (
     nested,
     ordering,
     paths,
+    readable,
     regex,
     regex_rows,
     rounding,
@@ -41,8 +42,8 @@ __all__ = ["DEVICE_FUNCTIONS", "HEADERS", "Device", "Library"]
 FAMILIES = (
     arithmetic, binary, calendar, case_mapping, characters, digests, formats, hashing, integers, json,
     json_writing, like, list_aggregates,
-    list_edits, list_statistics, lists, logic, maps, mathematics, means, nested, ordering, paths, timestamps, regex,
-    regex_rows, rounding, strings, text_formats, zones,
+    list_edits, list_statistics, lists, logic, maps, mathematics, means, nested, ordering, paths, readable, timestamps,
+    regex, regex_rows, rounding, strings, text_formats, zones,
 )  # fmt: skip
 
 DEVICE_FUNCTIONS: dict[str, Device | Library] = {name: f for family in FAMILIES for name, f in family.FUNCTIONS.items()}
