@@ -253,6 +253,10 @@ enum Reason : int {
     NOT_ABOVE_ZERO = 41,  // is a bucket's width
     NO_SIZE = 42,         // of bytes
     NO_BAR = 43,          // has such a width
+    STEP_OF_ZERO = 39,
+    NOT_A_PATH = 40,
+    NO_PART = 41,         // of a date has this name
+    NOT_ABOVE_ZERO = 42,  // is a bucket's width
 };
 
 // Where one call tells of a row that has no result; the least row is kept, with the reason.
