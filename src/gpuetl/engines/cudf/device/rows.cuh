@@ -248,15 +248,12 @@ enum Reason : int {
     LONGER_STRING = 36,
     NOT_FORMATTED = 37,
     SIZE_OF_NO_LIST = 38,
-    NOT_A_PATH = 39,
-    NO_PART = 40,         // of a date has this name
-    NOT_ABOVE_ZERO = 41,  // is a bucket's width
-    NO_SIZE = 42,         // of bytes
-    NO_BAR = 43,          // has such a width
     STEP_OF_ZERO = 39,
     NOT_A_PATH = 40,
     NO_PART = 41,         // of a date has this name
     NOT_ABOVE_ZERO = 42,  // is a bucket's width
+    NO_SIZE = 43,         // of bytes
+    NO_BAR = 44,          // has such a width
 };
 
 // Where one call tells of a row that has no result; the least row is kept, with the reason.
