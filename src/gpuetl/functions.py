@@ -2364,17 +2364,18 @@ def list_filter(x: IntoExpression, function: Callable[..., IntoExpression] | Exp
     return function_call("list_filter", (x, function))
 
 
-def list_slice(x: IntoExpression, first: IntoExpression, last: IntoExpression) -> Expression:
+def list_slice(x: IntoExpression, first: IntoExpression, last: IntoExpression, step: IntoExpression = None) -> Expression:
     """`x[first:last]`.
 
     The elements from the 1-based place first to last, both included, from the end where negative; `x[2:]` and `x[:-2]`
-    leave one out.
+    leave one out. `x[first:last:step]` takes every step-th of them, with a negative step from the greater place first
+    down to last: `x[:-:-1]` is all from the end.
 
     Null in any argument gives null.
 
     Example: `list_slice([1, 2, 3, 4], 2, -2)` is `[2, 3]`.
     """
-    return function_call("list_slice", (x, first, last))
+    return function_call("list_slice", (x, first, last), (step,))
 
 
 def list_concat(x: IntoExpression, *y: IntoExpression) -> Expression:

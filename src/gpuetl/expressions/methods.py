@@ -2065,17 +2065,18 @@ class Methods:
         """
         return self._call("list_filter", (self, function))
 
-    def list_slice(self, first: IntoExpression, last: IntoExpression) -> Expression:
+    def list_slice(self, first: IntoExpression, last: IntoExpression, step: IntoExpression = None) -> Expression:
         """`x[first:last]`.
 
         The elements from the 1-based place first to last, both included, from the end where negative; `x[2:]` and
-        `x[:-2]` leave one out.
+        `x[:-2]` leave one out. `x[first:last:step]` takes every step-th of them, with a negative step from the greater
+        place first down to last: `x[:-:-1]` is all from the end.
 
         Null in any argument gives null.
 
         Example: `lit([1, 2, 3, 4]).list_slice(2, -2)` is `[2, 3]`.
         """
-        return self._call("list_slice", (self, first, last))
+        return self._call("list_slice", (self, first, last), (step,))
 
     def list_concat(self, *y: IntoExpression) -> Expression:
         """The elements of all lists, one list after the other; a null list has none.

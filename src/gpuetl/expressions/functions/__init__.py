@@ -30,6 +30,7 @@ from gpuetl.expressions.functions import (
     maps,
     mathematics,
     moments,
+    nested_elements,
     ordering,
     paths,
     regex,
@@ -207,6 +208,7 @@ INTERNAL = {
     **calendar.INTERNAL,
     **ordering.INTERNAL,
     **list_shapes.INTERNAL,
+    **nested_elements.INTERNAL,
 }
 """Functions that users cannot call, by name."""
 ENTRIES.update({(entry.kind, name): entry for name, entry in INTERNAL.items()})
