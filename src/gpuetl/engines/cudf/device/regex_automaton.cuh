@@ -38,16 +38,17 @@ struct TextWords {
 };
 #endif
 
-// The class of each byte, then the states' rows, of WIDTH: the next state of each class, the last of which is the end of
-// the text.  A state is where its row begins.  The first one is that of no match, the second one that of a match: these
-// are left no more.  Then comes that at the start.
+// The class of each byte, and the rows of the states, of WIDTH: by class the next state, the last one for the end of the
+// text.  A state is where its row begins.  The first one is that of no match, the second one that of a match: these are left
+// no more.  Then comes that at the start.
 template <int WIDTH>
 struct RegexAutomaton {
     static constexpr uint32_t FOUND = WIDTH, START = 2 * WIDTH, END = WIDTH - 1;
-    const char16_t* table;
+    String classes;
+    const char16_t* steps;
 
-    DEVICE uint32_t next(uint32_t state, uint32_t symbol) const { return table[256 + state + symbol]; }
-    DEVICE uint32_t symbol(uint32_t byte) const { return table[byte]; }
+    DEVICE uint32_t class_of(uint8_t byte) const { return uint8_t(classes.data[byte]); }
+    DEVICE uint32_t next(uint32_t state, uint32_t symbol) const { return steps[state + symbol]; }
 };
 
 template <int WIDTH> DEVICE bool regexp_found(String text, RegexAutomaton<WIDTH> automaton) {
@@ -58,7 +59,7 @@ template <int WIDTH> DEVICE bool regexp_found(String text, RegexAutomaton<WIDTH>
         const int count = left < 8 ? int(left) : 8;
 #pragma unroll
         for (int i = 0; i < 8; ++i, word >>= 8) {
-            const uint32_t next = automaton.next(state, automaton.symbol(uint32_t(word) & 0xFF));
+            const uint32_t next = automaton.next(state, automaton.class_of(uint8_t(word)));
             state = i < count ? next : state;
         }
     }

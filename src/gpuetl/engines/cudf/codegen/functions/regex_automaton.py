@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import TypeAlias
 
+from gpuetl.engines.cudf.codegen.cuda_types import c_bytes, c_short_words
 from gpuetl.engines.cudf.codegen.functions.regex_instructions import Op, Program, begins_at_start, program_of
 from gpuetl.expressions.regex.tree import Node, Ranges
 from gpuetl.records import dataclass
@@ -91,8 +92,8 @@ def holds(op: int, before: int, after: int) -> bool:
 #
 # Sources: K. Thompson, "Regular Expression Search Algorithm" (1968), and R. Cox, "Regular Expression Matching Can Be
 # Simple And Fast" (2007), on states that stand for sets of threads; A. Aho, R. Sethi, J. Ullman, "Compilers" (1986),
-# algorithm 3.2, on all of them; RE2's DFA on anchors, which are decided when the next byte is known, and on bytes that no
-# state tells apart.
+# algorithm 3.2, on all of them; RE2's DFA on anchors, which are decided when the next byte is known, and on bytes that
+# no state tells apart.
 
 
 MOST_STATES, MOST_STEPS, MOST_RANGES, MOST_WORK = 128, 4096, 64, 40_000
@@ -117,10 +118,10 @@ class Automaton:
     steps: tuple[tuple[int, ...], ...]
 
     def code(self) -> str:
-        """Return the `RegexAutomaton` of C++: classes and states are where their rows begin."""
+        """Return the `RegexAutomaton` of C++: states are where their rows begin."""
         width = len(self.steps[0])
-        words = [*self.classes, *(width * state for row in self.steps for state in row)]
-        return f'RegexAutomaton<{width}>{{u"{"".join(f"{chr(92)}x{word:x}" for word in words)}"}}'
+        steps = c_short_words(width * state for row in self.steps for state in row)
+        return f"RegexAutomaton<{width}>{{{c_bytes(self.classes)}, {steps}}}"
 
 
 class TooLarge(Exception):
