@@ -29,6 +29,7 @@ from gpuetl.engines.pandas.expressions.functions.binary import (
 from gpuetl.engines.pandas.expressions.functions.formats import digits, iso_text
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.interval_text import cast_microseconds, duration_text
+from gpuetl.expressions.time_text import LIKELY, is_moment, iso_form
 from gpuetl.messages import coded
 from gpuetl.types.data_types import (
     BINARY,
@@ -170,14 +171,31 @@ def _reader_of(dtype: DataType) -> Callable[[Any, DataType], Any] | None:
         return _integers_from_text
     if is_floating(dtype):
         return _floats_from_text
+    if is_moment(dtype):
+        return _moments_from_text
     return {
-        BOOL: _booleans_from_text, TIME: _times_from_text, UUID: uuids_from_text, BINARY: bytes_from_text,
-        TIMESTAMP_NS: _nanoseconds_from_text, DURATION: _durations_from_text,
+        BOOL: _booleans_from_text, UUID: uuids_from_text, BINARY: bytes_from_text,
+        DURATION: _durations_from_text,
     }.get(dtype)  # fmt: skip
 
 
+def _moments_from_text(text: Any, dtype: DataType) -> Any:
+    """Read dates, timestamps and times of day: ISO's forms by Arrow, and others once they are ISO's."""
+    read = {TIME: _times_from_text, TIMESTAMP_NS: _nanoseconds_from_text}.get(dtype, pc.cast)
+    try:
+        return read(text, dtype)
+    except (pa.ArrowInvalid, EvaluationError):
+        return read(of_distinct(lambda each: _iso_form(each, dtype), STRING, text), dtype)
+
+
+def _iso_form(text: str, dtype: DataType) -> str:
+    try:
+        return iso_form(text, dtype)
+    except ValueError:
+        raise EvaluationError(not_valid(type_name(dtype))) from None
+
+
 def _times_from_text(text: Any, dtype: DataType) -> Any:
-    """Read `HH:MM`, and seconds with a fraction of up to 6 digits."""
     _refuse_where(pc.invert(pc.match_substring_regex(text, CLOCK)), "it is not a valid time")
     return pc.cast(pc.cast(pc.binary_join_element_wise("1970-01-01", text, " "), TIMESTAMP), dtype)
 
@@ -239,10 +257,10 @@ SHAPES: tuple[tuple[Callable[[DataType], bool], str], ...] = (
     (is_integer, "^[-+]?[0-9]+$"),
     (is_floating, "^[-+0-9.eE]+$|(?i)^[-+]?(inf|infinity|nan)$"),
     (is_decimal, "^[-+0-9.eE]+$"),
-    (lambda dtype: dtype == TIME, CLOCK),
+    (lambda dtype: dtype == TIME, "[0-9]:[0-9]"),
     (lambda dtype: dtype == UUID, UUID_TEXT),
     (lambda dtype: dtype == BINARY, f"(?s)^{ESCAPED.pattern}$"),
-    (lambda dtype: dtype != DURATION and pa.types.is_temporal(dtype), "^[0-9]{4}-[0-9]{2}-[0-9]{2}"),
+    (is_moment, LIKELY),
 )
 """Pattern of strings that convert: most invalid strings are found by it at once."""
 
