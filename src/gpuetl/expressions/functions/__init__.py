@@ -30,6 +30,7 @@ from gpuetl.expressions.functions import (
     maps,
     mathematics,
     moments,
+    nested_elements,
     nested_text,
     ordering,
     paths,
@@ -208,6 +209,7 @@ INTERNAL = {
     **calendar.INTERNAL,
     **ordering.INTERNAL,
     **list_shapes.INTERNAL,
+    **nested_elements.INTERNAL,
     **nested_text.INTERNAL,
 }
 """Functions that users cannot call, by name."""

@@ -76,6 +76,7 @@ Expressions take nested values apart:
 | `(x, y)`, `row(x, y)` | a struct of values without names: its fields are `element1` and `element2`, as DuckDB gives to Arrow; `(x, y)[1]` is x, and CAST to another struct goes by place |
 | `struct_update(s, a := x)`, `struct_insert(s, b := x)` | the struct with another value in a field, or with one more field |
 | `x[1]`, `x[2:3]` | the first element of a list; the second and the third as a list |
+| `x[1:9:2]`, `x[:-:-1]` | every second of the first nine elements; all elements from the last to the first |
 | `[a, b, 3]` | a new list |
 | `list_transform(x, lambda e: e + 1)` | the list of what a lambda gives of each element |
 | `list_reduce(x, lambda total, e: total + e, 0)` | one value, made of the elements one after the other; on a GPU, all lists take a step at once, so a list of a million elements takes a million steps |
