@@ -62,6 +62,7 @@ SCALARS = {
         datetime(2020, 1, 1, 0, 0, 1),
     ),
     "`hugeint`, `timetz`": ("CAST(1 AS hugeint)", REFUSED, 1),
+    "`try_strptime('3/5/2020', '%m/%d/%Y')`": ("try_strptime('3/5/2020', '%m/%d/%Y')", None, datetime(2020, 3, 5)),
     "`time_bucket(INTERVAL '7 days', x)`": (
         "time_bucket(INTERVAL '7 days', TIMESTAMP '2024-02-29')",
         datetime(2024, 2, 29),
