@@ -70,8 +70,8 @@ def cast_text(x: str, source: DataType, target: DataType, lenient: bool) -> str 
         ("integer", "bool"): f"{x} IN (0, 1)",
         ("float", "bool"): f"{x} IN (0, 1)",
         ("float", "float"): f"isinf(CAST({x} AS DOUBLE)) OR NOT isinf(TRY_CAST({x} AS {sql_type(target)}))",
-        ("string", "integer"): f"regexp_full_match({x}, '[-+]?[0-9]+')",
-        ("string", "float"): f"regexp_full_match({x}, '{NUMBER}|-?inf|nan')",
+        ("string", "integer"): f"regexp_full_match({x}, '\\s*[-+]?[0-9]+\\s*')",
+        ("string", "float"): f"regexp_full_match({x}, '\\s*({NUMBER}|-?inf|nan)\\s*')",
     }
     if family in guards:
         return guarded(guards[family], cast, lenient)
@@ -92,6 +92,7 @@ def _decimals(x: str, source: DataType, target: DataType, lenient: bool) -> str 
     if is_integer(source):
         return None
     digits = f"-?[0-9]+([.][0-9]{{1,{target.scale}}}0*)?" if target.scale else "-?[0-9]+([.]0+)?"
+    digits = f"\\s*({digits})\\s*"
     made = guarded(f"regexp_full_match({text}, '{digits}')", f"{cast}({text} AS {sql_type(target)})", lenient)
     if source == STRING:
         return made

@@ -214,9 +214,9 @@ READ = Example(
 )
 CASTS = r"""
 `CAST(x AS date)` reads the same strings on every engine. Any other string is an error ([GE2002](errors/GE2002.md)),
-and null in TRY_CAST. Other strings are, for example, digits other than 0 to 9, other bases, separators, spaces and
-the empty string. Spaces around dates and times do not count. CSV values follow the same rules, but gpuetl ignores
-spaces and tabs around all of them.
+and null in TRY_CAST. Other strings are, for example, digits other than 0 to 9, other bases, separators and
+the empty string. Spaces around numbers, dates and times do not count. CSV values follow the same rules, but gpuetl
+ignores spaces and tabs around all of them.
 
 | type | strings, as a regular expression | |
 |---|---|---|

@@ -46,6 +46,7 @@ from gpuetl.types.data_types import (
     DataType,
     is_floating,
     is_integer,
+    is_number,
     is_temporal,
     type_name,
 )
@@ -73,6 +74,19 @@ def cast_value(value: Any, dtype: DataType, lenient: bool, implicit: bool) -> An
 
 
 def _exact(value: Any, dtype: DataType) -> Any:
+    if value.type == STRING and is_number(dtype):
+        try:
+            return _converted(value, dtype)
+        except (pa.ArrowInvalid, EvaluationError):
+            value = pc.utf8_trim(value, SPACES)
+    return _converted(value, dtype)
+
+
+SPACES = " \t\n\v\f\r"
+"""Around numbers they do not count."""
+
+
+def _converted(value: Any, dtype: DataType) -> Any:
     if is_decimal(dtype) and value.type != NULL:
         return _as_decimal(value, dtype)
     if is_integer(value.type) and is_floating(dtype):
@@ -240,6 +254,8 @@ def _is_any(condition: Any) -> bool:
 
 def _each(value: Any, dtype: DataType) -> Any:
     """Convert each distinct value, null where it cannot be."""
+    if value.type == STRING and is_number(dtype):
+        value = pc.utf8_trim(value, SPACES)
     return over_columns(lambda column: _each_distinct(column, dtype), value)
 
 
