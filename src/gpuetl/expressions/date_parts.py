@@ -32,7 +32,7 @@ def wrong_part(syntax: Apply, got: str) -> InvalidExpression:
 
 
 def parts_listed(syntax: Apply) -> Apply | None:
-    """Return the struct that `date_part(names, x)` is, null where x is; None where the names are no list of constants."""
+    """Return the struct that `date_part(names, x)` is, null where x is; None where names are no constants."""
     names, x = syntax.args
     if not isinstance(names, Apply) or names.function != "list_value" or not names.args:
         return None

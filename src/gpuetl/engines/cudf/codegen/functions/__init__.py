@@ -24,6 +24,7 @@ from gpuetl.engines.cudf.codegen.functions import (
     mathematics,
     means,
     nested,
+    nested_text,
     ordering,
     paths,
     readable,
@@ -42,8 +43,9 @@ __all__ = ["DEVICE_FUNCTIONS", "HEADERS", "Device", "Library"]
 FAMILIES = (
     arithmetic, binary, calendar, case_mapping, characters, digests, formats, hashing, integers, json,
     json_writing, like, list_aggregates,
-    list_edits, list_statistics, lists, logic, maps, mathematics, means, nested, ordering, paths, readable, timestamps,
-    regex, regex_rows, rounding, strings, text_formats, zones,
+    list_edits, list_statistics, lists, logic, maps, mathematics, means, nested,
+    nested_text, ordering, paths, readable, timestamps, regex,
+    regex_rows, rounding, strings, text_formats, zones,
 )  # fmt: skip
 
 DEVICE_FUNCTIONS: dict[str, Device | Library] = {name: f for family in FAMILIES for name, f in family.FUNCTIONS.items()}
