@@ -53,6 +53,7 @@ LISTS = {
 SCALARS = {
     "`CAST(x AS int)` of a fraction": ("CAST(2.5 AS int)", REFUSED, 3),
     "`round(2.5)`": ("round(2.5)", 2.0, 3.0),
+    "`round_even(45.45, 1)` of a float": ("roundbankers(45.45::DOUBLE, 1)", 45.4, 45.5),
     "`trunc(x, -400)` of a float": ("trunc(123.5::DOUBLE, -400)", 0.0, 123.5),
     "`binom(67, 33)`": ("binom(67, 33)", REFUSED, 14226520737620288370),
     "`int8`": ("CAST(128 AS int8)", REFUSED, 128),
