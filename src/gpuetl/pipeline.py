@@ -173,8 +173,8 @@ class Pipeline(PipelineDeclarations):
         EngineUnavailable
             For an engine that does not exist; without `options.memory` for one that cannot run here, too.
         """
-        from gpuetl.run.planning import explained
         from gpuetl.run.planned_run import as_it_would_run, chosen_part
+        from gpuetl.run.planning import explained
         from gpuetl.run.selection import Selection
 
         part = Selection(as_names(select), until, limit, place_of(write_to))

@@ -154,7 +154,11 @@ def test_states_of_estimates_are_as_wide_as_groups_have_rows(pipeline):
             states = [width for name, width in widths[id(node)].items() if ":part" in name]
             found.setdefault(node.operation.by, [width.bytes for width in states])
     few, one = 90 / 20, 1
-    assert found == {("few",): [4 * few + 4, 8 * few + 4], ("id",): [4 * one + 4, 8 * one + 4], (): [4 * 4096, 8 * 1280]}
+    assert found == {
+        ("few",): [4 * few + 4, 8 * few + 4],
+        ("id",): [4 * one + 4, 8 * one + 4],
+        (): [4 * 4096, 8 * 1280],
+    }
 
 
 def test_lists_of_a_frame_are_as_wide_as_they_are(pipeline):

@@ -184,7 +184,10 @@ def test_notes_name_an_order_as_it_is_written(source, pipeline, local_engine):
         "abs(a) % 2, l": t.window(ge.expr("abs(a) % 2"), "l", n=ge.row_number()),
         "s, abs(a)": t.distinct("s", keep="first", order_by="abs(a)"),
     }  # fmt: skip
-    no_ties = {"alone": t.aggregate(**exprs(z="max(s)", l="min(l)")), "first": t.distinct("s", keep="first", order_by="k")}
+    no_ties = {
+        "alone": t.aggregate(**exprs(z="max(s)", l="min(l)")),
+        "first": t.distinct("s", keep="first", order_by="k"),
+    }
     names = {f"stage{place}": steps for place, steps in enumerate((*cases.values(), *no_ties.values()))}
     for name, steps in names.items():
         steps.stage(name)

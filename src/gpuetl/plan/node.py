@@ -53,7 +53,7 @@ def written_keys(columns: Iterable[str]) -> list[str]:
 
 
 def shown_order(keys: Iterable[SortKey]) -> str:
-    """Return the columns and expressions of an order by which the user knows it; a call's own order by the call's column."""
+    """Return the columns and expressions of an order as the user knows them, a call's own by its column."""
     names = written_keys(key.column for key in keys)
     made = ((name, MADE_KEY.fullmatch(name)) for name in names)
     shown = (name if found is None else found[1] or f"ORDER BY of {found[2]}" for name, found in made)
@@ -61,7 +61,7 @@ def shown_order(keys: Iterable[SortKey]) -> str:
 
 
 MADE_KEY = re.compile(r"(.+):key[0-9]+|(.+):argument[0-9]+", re.DOTALL)
-"""Names of columns that hold an expression of an order: after its text, or after the column whose call has the order."""
+"""Names of columns that hold an expression of an order: after its text, or after the column of the call."""
 
 
 def written_values(columns: Iterable[str], values: Iterable[str]) -> str:

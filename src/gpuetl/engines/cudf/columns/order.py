@@ -121,4 +121,5 @@ def note_ties(operation: Node, keys: Sequence[SortKey], ties: int) -> None:
     Names that begin with a colon are the planner's, such as a sample's hash: rows that tie there are equal.
     """
     if ties and not any(key.column.startswith(":") for key in keys):
-        note(f"{operation.origin}: some rows tie in ({shown_order(keys)}); add a column to the order that tells them apart")
+        tied = f"some rows tie in ({shown_order(keys)})"
+        note(f"{operation.origin}: {tied}; add a column to the order that tells them apart")
