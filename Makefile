@@ -59,7 +59,8 @@ lint: $(VENV)/.dev  ## ruff, mypy, and the contracts between packages
 # Without this each of the 200 Python processes that tests start compiles gpuetl.
 check test test-all coverage: export PYTHONDONTWRITEBYTECODE =
 
-PYTEST := $(BIN)/pytest -n auto --dist worksteal -rsx
+# One process more than there are cores: tests wait for processes, clusters and servers that they start.
+PYTEST := $(BIN)/pytest -n $(shell expr $$(nproc 2> /dev/null || echo 2) + 1) --dist worksteal -rsx
 QUICK  := $(addprefix tests/,spec expressions optimize physical io)
 
 check: lint      ## lint, and the quick tests of spec, expressions, optimizer, plan and io: a minute on 2 cores

@@ -54,6 +54,8 @@ def has_driver() -> bool:
 NO_PAGES = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
 CLUSTER_LAYOUT = "2-rows-a-partition-no-broadcast"
 """The one in which tests run on a cluster: with an exchange wherever one can be."""
+FIRST_PARAMETERS = 4
+"""Of each test, which run on clusters and by kernels on the CPU in that layout; of the others every fourth does."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -173,6 +175,24 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker(
             pytest.mark.full(reason="a second layout of tiny partitions, with broadcasts, where nothing is joined")
         )
+    elif in_cluster_layout and engine in ("dask", ON_CPU) and is_left_of_many(item, engine):
+        item.add_marker(
+            pytest.mark.full(
+                reason="three of four of a test's many parameters, on clusters and by kernels on the CPU, exchanged"
+            )
+        )
+
+
+COLLECTED: Counter[tuple[str, str]] = Counter()
+"""How many parameters of a test in the layout with every exchange were collected, by engine."""
+
+
+def is_left_of_many(item: pytest.Item, engine: str) -> bool:
+    """Tell whether the parameters of a test come after the first ones; those of types stay, which move in their own ways."""
+    name = item.nodeid.partition("[")[0]
+    place = COLLECTED[name, engine]
+    COLLECTED[name, engine] += 1
+    return place >= FIRST_PARAMETERS and place % 4 != 3 and "type" not in name
 
 
 @contextmanager

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+import pyarrow as pa
+
 from gpuetl import Pipeline, RunOptions
 from gpuetl.optimize import optimize
 from gpuetl.physical.layout import Layout
@@ -10,6 +12,7 @@ from gpuetl.physical.lower import PhysicalPlan, lower
 from gpuetl.physical.nodes import Boundaries, Concat, Exchange, Map, Physical, RangeExchange, Scan
 from gpuetl.plan.graph import walk_graph
 from gpuetl.plan.plan import Plan
+from gpuetl.testing import LAYOUTS, assert_tables_equal
 
 
 def described(plan: Plan) -> list[str]:
@@ -43,3 +46,22 @@ def physical_line(node: Physical) -> str:
         return " ".join([node.route, *node.keys])
     assert isinstance(node, Scan | Map | Concat)
     return type(node.read if isinstance(node, Scan) else node.operation).__name__
+
+
+def assert_optimized_same(pipeline: Pipeline, ordered: bool = False) -> dict[str, pa.Table]:
+    """Raise `AssertionError` unless a plan gives the rows of the plan as it is written; return these by stage.
+
+    In one partition, and with every exchange.  `assert_same` also runs the plan as it is written in each layout, which
+    no pass changes.
+    """
+    kept = pipeline.plan().last_stages()
+
+    def rows(options: RunOptions) -> dict[str, pa.Table]:
+        run = pipeline.run(engine="pandas", keep=kept, write=False, options=options)
+        return {name: run[name].to_arrow() for name in kept}
+
+    written = rows(RunOptions(optimize=False))
+    for layout in ("one partition", "2 rows a partition, no broadcast"):
+        for name, table in rows(LAYOUTS[layout]).items():
+            assert_tables_equal(table, written[name], ordered, what=f"stage '{name}', {layout}")
+    return written

@@ -661,6 +661,39 @@ def test_regular_expressions_of_the_shared_subset_mean_the_same_everywhere(sourc
     check(rows.select(**{name: expr(text) for name, text in columns.items()}), expected)
 
 
+def test_patterns_of_columns_mean_the_same_everywhere(source, pipeline, check):
+    rows = source(
+        table(
+            {"s": "string", "p": "string", "r": "string", "g": "int64"},
+            ("order 66", "(\\d)(\\d)", "\\2\\1", 2), ("", "^$", "none", 0), ("a-b", "(?i)[B-D]", "<\\0>", 0), (None, "[", "\\9", 7), ("x", None, "", 0),
+        )
+    )  # fmt: skip
+    columns = {
+        "like": "s RLIKE p", "whole": "regexp_full_match(s, '.*' || p)", "part": "regexp_extract(s, p, g)", "parts": "regexp_extract_all(s, p)",
+        "between": "regexp_split_to_array(s, p || '.?')", "changed": "upper(regexp_replace(s, p, r))", "n": "regexp_count(s, p) + 1",
+    }  # fmt: skip
+    expected = table(
+        {"like": "bool", "whole": "bool", "part": "string", "parts": "list<string>", "between": "list<string>", "changed": "string", "n": "int64"},
+        (True, True, "6", ["66"], ["order ", ""], "ORDER 66", 2), (True, True, "", [""], [""], "NONE", 2),
+        (True, True, "b", ["b"], ["a-", ""], "A-<B>", 2), (None,) * 7, (None,) * 7,
+    )  # fmt: skip
+    columns["between"] = "CASE WHEN s <> '' THEN regexp_split_to_array(s, p || '.?') WHEN s = '' THEN [''] END"
+    check(rows.select(**{name: expr(text) for name, text in columns.items()}), expected)
+    kept = rows.filter(expr("CASE WHEN p <> '[' THEN regexp_like('order 77', p) END")).select("g")
+    check(kept, table({"g": "int64"}, (2,), (0,)))
+    rules = source(table({"rule": "string"}, ("^a",), ("\\d$",), ("[a-z]",)), "rules")
+    pairs = rows.join(rules, condition=expr("regexp_like(l.s, r.rule)")).select("s", "rule")
+    found = (("a-b", "^a"), ("order 66", "\\d$"), ("order 66", "[a-z]"), ("a-b", "[a-z]"), ("x", "[a-z]"))
+    check(pairs, table({"s": "string", "rule": "string"}, *found))
+
+
+def test_a_pattern_of_a_row_that_is_not_valid_stops_the_run(source, failure):
+    rows = source(table({"s": "string", "p": "string"}, ("a", "a"), (None, "("), ("b", "x"), ("c", "(b")))
+    message = failure(rows.filter(expr("regexp_like(s, p)")), RunFailed)
+    assert "for c, (b: the pattern is not valid: this '(' is not closed, at character 1" in message
+    assert "Correct it in the data, or leave such rows out." in message
+
+
 def test_timestamps_are_microseconds(source, check):
     moment = datetime(1969, 12, 31, 23, 59, 59, 999_999)
     check(source(table({"t": "timestamp"}, (moment,))).select(n=expr("CAST(t AS int64)")), table({"n": "int64"}, (-1,)))

@@ -26,10 +26,10 @@ __all__ = [
     "dayofyear", "days", "days_in_month", "decade", "decayed_sum", "decode", "degrees", "dense_rank", "diff", "divide",
     "encode", "ends_with", "entropy", "epoch", "epoch_ms", "epoch_ns", "epoch_us", "equal", "era", "even", "ewm_mean",
     "ewm_std", "ewm_var", "exp", "expm1", "factorial", "fdiv", "ffill", "first", "flatten", "floor", "fmod", "format",
-    "from_base64", "from_epoch", "from_epoch_ms", "from_json", "gamma", "gcd", "generate_series", "geometric_mean",
-    "greater", "greater_equal", "greatest", "hamming", "hash", "hex", "histogram", "hour", "hours", "hypot", "ilike",
-    "initcap", "int_divide", "interpolate", "is_distinct", "is_finite", "is_in", "is_infinite", "is_leap_year",
-    "is_nan", "is_not_distinct", "is_null", "iso_year", "isodow", "jaccard", "jaro_similarity",
+    "from_base64", "from_epoch", "from_epoch_ms", "from_epoch_us", "from_json", "gamma", "gcd", "generate_series",
+    "geometric_mean", "greater", "greater_equal", "greatest", "hamming", "hash", "hex", "histogram", "hour", "hours",
+    "hypot", "ilike", "initcap", "int_divide", "interpolate", "is_distinct", "is_finite", "is_in", "is_infinite",
+    "is_leap_year", "is_nan", "is_not_distinct", "is_null", "iso_year", "isodow", "jaccard", "jaro_similarity",
     "jaro_winkler_similarity", "json", "json_array", "json_array_length", "json_exists", "json_extract",
     "json_extract_string", "json_keys", "json_object", "json_type", "json_valid", "json_value", "julian", "kurtosis",
     "kurtosis_pop", "lag", "last", "last_day", "lcm", "lead", "least", "left", "length", "less", "less_equal",
@@ -42,28 +42,28 @@ __all__ = [
     "list_reduce", "list_resize", "list_reverse", "list_reverse_sort", "list_select", "list_sem", "list_skewness",
     "list_slice", "list_sort", "list_std", "list_std_pop", "list_sum", "list_transform", "list_unique", "list_value",
     "list_var", "list_var_pop", "list_where", "list_zip", "ln", "local_time", "log", "log10", "log1p", "log2", "lower",
-    "lpad", "ltrim", "mad", "make_date", "make_time", "make_timestamp", "map", "map_concat", "map_contains",
-    "map_contains_value", "map_entries", "map_extract", "map_from_entries", "map_get", "map_keys", "map_values", "max",
-    "max_by", "max_by_n", "max_n", "md5", "mean", "mean_distinct", "median", "median_distinct", "microsecond",
-    "microseconds", "millennium", "millisecond", "milliseconds", "min", "min_by", "min_by_n", "min_n", "minute",
-    "minutes", "mode", "modulo", "month", "month_name", "multiply", "negate", "nextafter", "not_", "not_equal",
-    "nth_value", "ntile", "nullif", "or_", "parse_dirname", "parse_dirpath", "parse_filename", "parse_path",
-    "pct_change", "percent_rank", "pi", "power", "printf", "product", "product_distinct", "qcut", "quantile",
-    "quantile_disc", "quarter", "radians", "range", "rank", "regexp_count", "regexp_escape", "regexp_extract",
-    "regexp_extract_all", "regexp_full_match", "regexp_like", "regexp_replace", "regexp_split_to_array", "regr_avgx",
-    "regr_avgy", "regr_count", "regr_intercept", "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy",
-    "remove_prefix", "remove_suffix", "repeat", "replace", "reverse", "right", "rolling_corr", "rolling_count",
-    "rolling_count_distinct", "rolling_covar_pop", "rolling_covar_samp", "rolling_first", "rolling_last", "rolling_max",
-    "rolling_mean", "rolling_median", "rolling_min", "rolling_nth_value", "rolling_quantile", "rolling_std",
-    "rolling_sum", "rolling_var", "round", "row", "row_number", "rpad", "rtrim", "second", "seconds", "sem",
-    "session_id", "sha1", "sha256", "shift_left", "shift_right", "sign", "signbit", "sin", "sinh", "skewness", "split",
-    "split_part", "sqrt", "starts_with", "std", "std_distinct", "std_pop", "strftime", "string_agg",
-    "string_agg_distinct", "strpos", "strptime", "struct_concat", "struct_extract", "struct_insert", "struct_keys",
-    "struct_pack", "struct_update", "substring", "subtract", "sum", "sum_distinct", "tan", "tanh", "text_slice",
-    "time_bucket", "to_base", "to_base64", "to_date", "to_json", "to_timestamp", "translate", "trim", "trunc",
-    "try_add", "try_from_json", "try_multiply", "try_strptime", "try_subtract", "typeof", "unhex", "unicode", "upper",
-    "url_decode", "url_encode", "values_by_frequency", "var", "var_distinct", "var_pop", "week", "weeks",
-    "weighted_avg", "width_bucket", "year", "yearweek",
+    "lpad", "ltrim", "mad", "make_date", "make_time", "make_timestamp", "make_timestamptz", "map", "map_concat",
+    "map_contains", "map_contains_value", "map_entries", "map_extract", "map_from_entries", "map_get", "map_keys",
+    "map_values", "max", "max_by", "max_by_n", "max_n", "md5", "mean", "mean_distinct", "median", "median_distinct",
+    "microsecond", "microseconds", "millennium", "millisecond", "milliseconds", "min", "min_by", "min_by_n", "min_n",
+    "minute", "minutes", "mode", "modulo", "month", "month_name", "multiply", "negate", "nextafter", "not_",
+    "not_equal", "nth_value", "ntile", "nullif", "or_", "parse_dirname", "parse_dirpath", "parse_filename",
+    "parse_path", "pct_change", "percent_rank", "pi", "power", "printf", "product", "product_distinct", "qcut",
+    "quantile", "quantile_disc", "quarter", "radians", "range", "rank", "regexp_count", "regexp_escape",
+    "regexp_extract", "regexp_extract_all", "regexp_full_match", "regexp_like", "regexp_replace",
+    "regexp_split_to_array", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2", "regr_slope",
+    "regr_sxx", "regr_sxy", "regr_syy", "remove_prefix", "remove_suffix", "repeat", "replace", "reverse", "right",
+    "rolling_corr", "rolling_count", "rolling_count_distinct", "rolling_covar_pop", "rolling_covar_samp",
+    "rolling_first", "rolling_last", "rolling_max", "rolling_mean", "rolling_median", "rolling_min",
+    "rolling_nth_value", "rolling_quantile", "rolling_std", "rolling_sum", "rolling_var", "round", "row", "row_number",
+    "rpad", "rtrim", "second", "seconds", "sem", "session_id", "sha1", "sha256", "shift_left", "shift_right", "sign",
+    "signbit", "sin", "sinh", "skewness", "split", "split_part", "sqrt", "starts_with", "std", "std_distinct",
+    "std_pop", "strftime", "string_agg", "string_agg_distinct", "strpos", "strptime", "struct_concat", "struct_extract",
+    "struct_insert", "struct_keys", "struct_pack", "struct_update", "substring", "subtract", "sum", "sum_distinct",
+    "tan", "tanh", "text_slice", "time_bucket", "to_base", "to_base64", "to_date", "to_json", "to_timestamp",
+    "translate", "trim", "trunc", "try_add", "try_from_json", "try_multiply", "try_strptime", "try_subtract", "typeof",
+    "unhex", "unicode", "upper", "url_decode", "url_encode", "values_by_frequency", "var", "var_distinct", "var_pop",
+    "week", "weeks", "weighted_avg", "width_bucket", "year", "yearweek",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:  # to a type checker, what is not here is an error
@@ -1849,7 +1849,7 @@ def to_date(x: IntoExpression) -> Expression:
 
 
 def epoch(x: IntoExpression) -> Expression:
-    """Seconds since 1970-01-01 (UTC where zoned), or of a duration, with their fraction.
+    """Seconds since 1970-01-01 (UTC where zoned), of a time or a duration, with their fraction.
 
     Null in any argument gives null.
 
@@ -1859,7 +1859,9 @@ def epoch(x: IntoExpression) -> Expression:
 
 
 def epoch_ms(x: IntoExpression) -> Expression:
-    """Milliseconds since 1970-01-01 (UTC where zoned), or of a duration, rounded down.
+    """Milliseconds since 1970-01-01 (UTC where zoned), of a time or a duration, rounded down.
+
+    Of an integer, `from_epoch_ms`.
 
     Null in any argument gives null.
 
@@ -1869,7 +1871,7 @@ def epoch_ms(x: IntoExpression) -> Expression:
 
 
 def epoch_us(x: IntoExpression) -> Expression:
-    """Microseconds since 1970-01-01 (UTC where zoned), or of a duration.
+    """Microseconds since 1970-01-01 (UTC where zoned), of a time or a duration.
 
     Null in any argument gives null.
 
@@ -1879,7 +1881,7 @@ def epoch_us(x: IntoExpression) -> Expression:
 
 
 def epoch_ns(x: IntoExpression) -> Expression:
-    """Nanoseconds since 1970-01-01 (UTC where zoned), or of a duration.
+    """Nanoseconds since 1970-01-01 (UTC where zoned), of a time or a duration.
 
     Null in any argument gives null.
 
@@ -1954,6 +1956,16 @@ def from_epoch_ms(milliseconds: IntoExpression) -> Expression:
     return function_call("from_epoch_ms", (milliseconds,))
 
 
+def from_epoch_us(microseconds: IntoExpression) -> Expression:
+    """The naive timestamp, in UTC, of microseconds since 1970.
+
+    Null in any argument gives null.
+
+    Example: `from_epoch_us(lit(60500000))` is `datetime.fromisoformat("1970-01-01 00:01:00.500000")`.
+    """
+    return function_call("from_epoch_us", (microseconds,))
+
+
 def date_add(x: IntoExpression, interval: timedelta | Expression) -> Expression:
     """`x + INTERVAL '1 month'`: months later, on the month's last day if it has no such day.
 
@@ -1999,7 +2011,8 @@ def date_diff(unit: DateUnit | Expression, a: IntoExpression, b: IntoExpression)
 def date_sub(unit: DateUnit | Expression, a: IntoExpression, b: IntoExpression) -> Expression:
     """How many whole units pass from a to b: negative ones if b is before a.
 
-    A month is complete at the same day and time of the next one, or on its last day.
+    A month is complete at the same day and time of the next one, or on its last day. Days and longer units of zoned
+    timestamps are those of the clock.
 
     Null in any argument gives null.
 
@@ -2025,7 +2038,8 @@ def time_bucket(width: timedelta | Expression, x: IntoExpression, origin: date |
     """The start of the bucket.
 
     Buckets are `width` long and one starts at `origin` (1970-01-01, in UTC where zoned). A width of months or years
-    counts months on the clock and keeps a date a date; its origin is the start of a month.
+    counts months on the clock and keeps a date a date; its origin is the start of a month. In the place of `origin`, an
+    interval moves all buckets by it.
 
     Null in any argument gives null.
 
@@ -2173,6 +2187,18 @@ def assume_zone(x: IntoExpression, zone: str | Expression, *, ambiguous: ZoneCho
     Example: `assume_zone(lit(datetime.fromisoformat("2013-10-27 02:30:00")), "Europe/Berlin", ambiguous="earliest")` is `datetime.fromisoformat("2013-10-27 02:30:00+02:00")`.
     """
     return function_call("assume_zone", (x, zone), ambiguous=ambiguous, nonexistent=nonexistent)
+
+
+def make_timestamptz(year: IntoExpression, month: IntoExpression, day: IntoExpression, hour: IntoExpression, minute: IntoExpression, second: IntoExpression, zone: str | Expression) -> Expression:
+    """The instant at which the zone's clock shows the parts.
+
+    An error as in `make_timestamp`, and where it shows them twice or never.
+
+    Null in any argument gives null.
+
+    Example: `make_timestamptz(lit(2013), 7, 9, 12, 0, 0, "Europe/Berlin")` is `datetime.fromisoformat("2013-07-09 12:00:00+02:00")`.
+    """
+    return function_call("make_timestamptz", (year, month, day, hour, minute, second, zone))
 
 
 def local_time(x: IntoExpression) -> Expression:
@@ -2323,17 +2349,18 @@ def list_filter(x: IntoExpression, function: Callable[..., IntoExpression] | Exp
     return function_call("list_filter", (x, function))
 
 
-def list_slice(x: IntoExpression, first: IntoExpression, last: IntoExpression) -> Expression:
+def list_slice(x: IntoExpression, first: IntoExpression, last: IntoExpression, step: IntoExpression = None) -> Expression:
     """`x[first:last]`.
 
     The elements from the 1-based place first to last, both included, from the end where negative; `x[2:]` and `x[:-2]`
-    leave one out.
+    leave one out. `x[first:last:step]` takes every step-th of them, with a negative step from the greater place first
+    down to last: `x[:-:-1]` is all from the end.
 
     Null in any argument gives null.
 
     Example: `list_slice([1, 2, 3, 4], 2, -2)` is `[2, 3]`.
     """
-    return function_call("list_slice", (x, first, last))
+    return function_call("list_slice", (x, first, last), (step,))
 
 
 def list_concat(x: IntoExpression, *y: IntoExpression) -> Expression:
@@ -3065,10 +3092,8 @@ def decode(x: IntoExpression) -> Expression:
     return function_call("decode", (x,))
 
 
-def json_extract(text: IntoExpression, path: str | int | Expression) -> Expression:
+def json_extract(text: IntoExpression, path: str | int | Sequence[str] | Expression) -> Expression:
     """`text -> path`: the value at a path, as JSON; null where there is none.
-
-    A path with * gives a list.
 
     Null in any argument gives null.
 
@@ -3077,10 +3102,10 @@ def json_extract(text: IntoExpression, path: str | int | Expression) -> Expressi
     return function_call("json_extract", (text, path))
 
 
-def json_extract_string(text: IntoExpression, path: str | int | Expression) -> Expression:
+def json_extract_string(text: IntoExpression, path: str | int | Sequence[str] | Expression) -> Expression:
     """`text ->> path`: a string at a path without its quotes, any other value as JSON.
 
-    Null for `null`, and where there is none. A path with * gives a list.
+    Null for `null`, and where there is none.
 
     Null in any argument gives null.
 
@@ -3089,7 +3114,7 @@ def json_extract_string(text: IntoExpression, path: str | int | Expression) -> E
     return function_call("json_extract_string", (text, path))
 
 
-def json_value(text: IntoExpression, path: str | int | Expression) -> Expression:
+def json_value(text: IntoExpression, path: str | int | Sequence[str] | Expression) -> Expression:
     """A string, number or boolean at a path as JSON, a string with its quotes.
 
     Null for others.
@@ -3101,7 +3126,7 @@ def json_value(text: IntoExpression, path: str | int | Expression) -> Expression
     return function_call("json_value", (text, path))
 
 
-def json_exists(text: IntoExpression, path: str | int | Expression) -> Expression:
+def json_exists(text: IntoExpression, path: str | int | Sequence[str] | Expression) -> Expression:
     """Whether there is a value at a path, perhaps `null`.
 
     Null in any argument gives null.
@@ -3111,7 +3136,7 @@ def json_exists(text: IntoExpression, path: str | int | Expression) -> Expressio
     return function_call("json_exists", (text, path))
 
 
-def json_type(text: IntoExpression, path: str | int | Expression | None = None) -> Expression:
+def json_type(text: IntoExpression, path: str | int | Sequence[str] | Expression | None = None) -> Expression:
     """The type of the value.
 
     OBJECT, ARRAY, VARCHAR, BOOLEAN, NULL, UBIGINT, BIGINT for negative integers, or DOUBLE; null where there is none.
@@ -3123,7 +3148,7 @@ def json_type(text: IntoExpression, path: str | int | Expression | None = None) 
     return function_call("json_type", (text,), (path,))
 
 
-def json_array_length(text: IntoExpression, path: str | int | Expression | None = None) -> Expression:
+def json_array_length(text: IntoExpression, path: str | int | Sequence[str] | Expression | None = None) -> Expression:
     """The number of elements of an array, 0 of another value.
 
     Null where there is none.
@@ -3135,7 +3160,7 @@ def json_array_length(text: IntoExpression, path: str | int | Expression | None 
     return function_call("json_array_length", (text,), (path,))
 
 
-def json_keys(text: IntoExpression, path: str | int | Expression | None = None) -> Expression:
+def json_keys(text: IntoExpression, path: str | int | Sequence[str] | Expression | None = None) -> Expression:
     """The keys of an object in their order, no keys of another value.
 
     Null where there is none.

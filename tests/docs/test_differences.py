@@ -1,7 +1,6 @@
 """docs/differences.md: what it says of DuckDB and of gpuetl, run in both."""
 
-from datetime import datetime, timedelta
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 
@@ -63,6 +62,11 @@ SCALARS = {
         datetime(2020, 1, 1, 0, 0, 1),
     ),
     "`hugeint`, `timetz`": ("CAST(1 AS hugeint)", REFUSED, 1),
+    "`time_bucket(INTERVAL '7 days', x)`": (
+        "time_bucket(INTERVAL '7 days', TIMESTAMP '2024-02-29')",
+        datetime(2024, 2, 29),
+        datetime(2024, 2, 26),
+    ),
     "`CAST(INTERVAL '26 hours' AS string)`": ("CAST(INTERVAL '26 hours' AS string)", "1 day 02:00:00", "26:00:00"),
     "CAST of a column to interval": ("CAST(lower('1 MONTH') AS interval)", REFUSED, timedelta(days=30)),
     "`x // 0`, `x % 0`": ("5 // 0", None, REFUSED),

@@ -35,7 +35,7 @@ def code(text, kinds=("scalar",)):
         ("GE1102", ["i && x", "other.i", "now()", "s.upper()", "i IN (SELECT 1)", "i ^ 2", "b ? 1 : 2"]),
         ("GE1103", ["i = 's'", "upper(i)", "x // 2", "d + 1.5", "sqrt(s)"]),
         ("GE1104", ["upper()", "upper(s, s)", "if(b, 1)", "round(x, places => 1)", "run_id(1)"]),
-        ("GE1105", ["date_trunc(s, t)", "date_trunc(NULL, t)", "regexp_like(s, s)"]),
+        ("GE1105", ["date_trunc(s, t)", "date_trunc(NULL, t)", "regexp_like(s, s, s)"]),
         ("GE1106", ["date_trunc('eon', t)", "lpad(s, -1, ' ')", "bucket(i, 0)", "extract(eon FROM t)"]),
         ("GE1107", ["sum(i)", "lag(i)", "upper(s) FILTER (WHERE b)"]),
         ("GE1109", ["${params.i}"]),

@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 from command import environment_without_coverage
+from left_to_full import after
 
 SCRIPT = Path(__file__).parents[1] / "benchmarks" / "memory_limits.py"
 ROWS, LIMIT = 1_000_000, 250_000_000
 """128 MB of text, which take 310 MB and more without a limit."""
 OPERATIONS = [
-    "pass through", "filter", "group by, 8 groups", "group by, 10 rows a group", "group by strings, 1 row a group",
-    "join with 8 rows", "sort by an integer",
+    "group by strings, 1 row a group", "sort by an integer", "pass through", "filter", "group by, 8 groups",
+    "group by, 10 rows a group", "join with 8 rows",
 ]  # fmt: skip
 
 
@@ -26,13 +27,8 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("memory")
 
 
-MORE = pytest.mark.full(reason="memory of more operations on CSV")
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "operation", [pytest.param(one, marks=[MORE] * (place % 2)) for place, one in enumerate(OPERATIONS)]
-)
+@pytest.mark.parametrize("operation", after(2, OPERATIONS, "memory of more operations on CSV"))
 def test_an_operation_takes_no_more_than_the_limit(folder, operation):
     """By how far the resident set of a process grows from the beginning of planning to the end of the run."""
     command = [

@@ -18,6 +18,7 @@ from gpuetl.io import spill_space
 from gpuetl.io.spill_space import HostRoom, SpillSpace
 from gpuetl.memory_limits import HostMemory
 from gpuetl.telemetry.recorder import Recorder
+from left_to_full import after
 from open_files import open_files
 from small_pipelines import PIPELINES, answers, pipeline_of, rows_of
 
@@ -158,7 +159,9 @@ def expected(tmp_path_factory):
     return cache(lambda name: answers(pipeline_of(name, tmp_path_factory.mktemp(name)), "pandas", AS_WRITTEN))
 
 
-@pytest.mark.parametrize("limit", [0, 100])
+@pytest.mark.parametrize(
+    "limit", after(1, [0, 100], "frames that wait in part in memory, in part spilled, by pipeline")
+)
 @pytest.mark.parametrize("name", PIPELINES)
 def test_pipelines_that_spill_give_the_same_rows(name, limit, local_engine, tmp_path, expected):
     """The report says over which links; the bytes that went have come, but for what nobody read."""

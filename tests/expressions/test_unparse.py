@@ -159,7 +159,7 @@ def trees(inner):
     )
 
 
-@settings(max_examples=600, deadline=None, derandomize=True)
+@settings(max_examples=250, deadline=None, derandomize=True)
 @given(st.recursive(LEAVES, trees, max_leaves=12))
 def test_any_syntax_is_read_back_equal(syntax):
     assert parse_expression(to_sql(syntax)) == syntax

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from fuzz.duckdb_casts import guarded
 from fuzz.duckdb_text import Text, constant_of, text_literal
-from gpuetl.expressions.ir import Call
-from gpuetl.types.data_types import BINARY, is_floating
+from gpuetl.expressions.ir import Call, Literal
+from gpuetl.types.data_types import BINARY, INT64, is_floating
 
 WORD = "[\\p{L}\\p{N}\\p{M}]"
 SPACE = "' ' || chr(9) || chr(10) || chr(11) || chr(12) || chr(13)"
@@ -23,6 +23,11 @@ STRING_MACROS = f"""{case_macro("upper_each", "upper")}{case_macro("lower_each",
 CREATE MACRO capitals(x) AS array_to_string(list_transform(regexp_extract_all(x, '(?s){WORD}+|.'),
     lambda w: upper_each(substring(w, 1, 1)) || lower_each(substring(w, 2))), '');
 CREATE MACRO is_json(x) AS json_valid(x) AND NOT regexp_matches(x, '(?i)\\bnan|\\binf');
+CREATE MACRO is_path(x) AS CASE x[1] WHEN '$' THEN
+    regexp_full_match(x, '(?s)\\$(\\.("([^"\\\\]|\\\\.)*"|[^."\\[*][^.\\[]*)|\\[(-?[0-9]{{1,18}}|#|#-[0-9]{{1,18}})\\])*')
+    WHEN '/' THEN NOT regexp_matches(x, '~([^01]|$)') ELSE true END;
+CREATE MACRO path_of(x) AS CASE WHEN x = '' OR x[1] IN ('$', '/') THEN x
+    ELSE '$."' || replace(replace(x, '\\', '\\\\'), '"', '\\"') || '"' END;
 CREATE MACRO clipped(x, size) AS CASE WHEN x IS NOT NULL THEN CAST(greatest(least(x, size), 0) AS BIGINT) END;
 CREATE MACRO count_of(x) AS CASE WHEN x IS NOT NULL THEN greatest(x, -4294967295) END;
 CREATE MACRO points_between(x, low, high) AS substring(x, low + 1, high - low);
@@ -79,29 +84,43 @@ def matched(text: str, place: int = 2) -> Callable[..., str]:
 
     def made(call: Call, *args: str) -> str:
         options = constant_of(call, place) if len(call.args) > place else ""
-        return text.format(*args, p=text_literal(constant_of(call, 1)), o=text_literal(options))
+        is_constant = isinstance(call.args[1], Literal)
+        pattern = text_literal(constant_of(call, 1)) if is_constant else args[1]
+        return text.format(*args, p=pattern, o=text_literal(options))
+
+    return made
+
+
+def by_group(function: str) -> Callable[..., str]:
+    """DuckDB takes the group as a constant: those of rows are chosen among three."""
+
+    def made(call: Call, *args: str) -> str:
+        if len(call.args) < 3 or isinstance(call.args[2], Literal):
+            group = constant_of(call, 2) if len(call.args) > 2 else 0
+            return matched(f"{function}({{0}}, {{p}}, {group}, {{o}})", 3)(call, *args)
+        choices = (f"WHEN {args[2]} = {group} THEN {function}({{0}}, {{p}}, {group}, {{o}})" for group in range(3))
+        return matched(f"(CASE {' '.join(choices)} END)", 3)(call, *args)
 
     return made
 
 
 def extracted(call: Call, *args: str) -> str:
     """Null without a match; DuckDB gives an empty text."""
-    group = constant_of(call, 2) if len(call.args) > 2 else 0
-    found = f"(CASE WHEN regexp_matches({{0}}, {{p}}, {{o}}) THEN regexp_extract({{0}}, {{p}}, {group}, {{o}}) END)"
-    return matched(found, 3)(call, *args)
-
-
-def all_extracted(call: Call, *args: str) -> str:
-    """DuckDB takes the group as a constant."""
-    group = constant_of(call, 2) if len(call.args) > 2 else 0
-    return matched(f"regexp_extract_all({{0}}, {{p}}, {group}, {{o}})", 3)(call, *args)
+    test = matched("regexp_matches({0}, {p}, {o})", 3)(call, *args)
+    return f"(CASE WHEN {test} THEN {by_group('regexp_extract')(call, *args)} END)"
 
 
 def of_json(function: str) -> Text:
-    """A function of JSON, an error for other text; the path is a place where it is a number."""
+    """A function of JSON, an error for other text, and for a path of a column that is none; a number is a place."""
 
     def text(call: Call, x: str, path: str = "'$'") -> str:
-        return guarded(f"is_json({x})", function.format(x, path), lenient=False)
+        if len(call.args) < 2 or isinstance(call.args[1], Literal):
+            return guarded(f"is_json({x})", function.format(x, path), lenient=False)
+        path = (
+            f"CASE WHEN {path} IS NOT NULL THEN concat('$[', {path}, ']') END" if call.args[1].dtype == INT64 else path
+        )
+        found = guarded(f"is_json({x}) AND is_path({path})", function.format(x, f"path_of({path})"), lenient=False)
+        return f"(CASE WHEN {x} IS NOT NULL AND {path} IS NOT NULL THEN {found} END)"
 
     return text
 
@@ -153,7 +172,7 @@ STRINGS: dict[str, Text] = {
     "regexp_like": matched("regexp_matches({0}, {p}, {o})"),
     "regexp_full_match": matched("regexp_full_match({0}, {p}, {o})"),
     "regexp_extract": extracted,
-    "regexp_extract_all": all_extracted,
+    "regexp_extract_all": by_group("regexp_extract_all"),
     "regexp_split_to_array": matched("regexp_split_to_array({0}, {p}, {o})"),
     "regexp_replace": matched("regexp_replace({0}, {p}, {2}, 'g' || {o})", 3),
     "regexp_count": matched("(strlen(regexp_replace({0}, {p}, '\\0#', 'g' || {o})) - strlen({0}))"),

@@ -14,11 +14,13 @@ from fuzz.draws import Draws
 from fuzz.duckdb_casts import is_spelled
 from fuzz.duckdb_functions import COMPARED_OTHERWISE, DUCKDB
 from fuzz.precision import EXACT_FLOATS, VALUE_ONLY, Precision
+from fuzz.scalar_constants import GROUPS
 from fuzz.signatures import Signature, constants, giving, signatures, written
 from gpuetl.errors import InvalidExpression
 from gpuetl.expressions.advice import mistakes_in
 from gpuetl.expressions.constants import converted
-from gpuetl.expressions.functions import FUNCTIONS, Kind
+from gpuetl.expressions.functions import FUNCTIONS, Function, Kind
+from gpuetl.expressions.functions.function import Argument
 from gpuetl.expressions.ir import Expr
 from gpuetl.expressions.nested_casts import castable
 from gpuetl.expressions.resolve import resolve
@@ -80,6 +82,10 @@ OF_JSON = frozenset(name for _, name in FUNCTIONS if "json" in name) - {"json_va
 """Functions that fail for other text: most often they get only what is JSON."""
 
 
+WITH_PATTERNS = frozenset(name for _, name in FUNCTIONS if name.startswith("regexp_")) - {"regexp_escape"}
+"""Functions of regular expressions: patterns of rows are chosen among constants, since most strings are none."""
+
+
 @dataclass(frozen=True)
 class Leaf:
     """What an expression begins with: a column, or a call of an aggregate or window function."""
@@ -139,6 +145,8 @@ class Expressions:
         for place, (slot, dtype) in enumerate(zip(way.slots, way.takes, strict=True)):
             if dtype is None:
                 value: Syntax = written(self.draws.one_of(constants(function, slot)))
+            elif function.name in WITH_PATTERNS and slot.usual_constant:
+                value = self.of_rows(function, slot, way.slots)
             else:
                 value = self.value(dtype, depth - 1, exact)
                 if slot.name == "text" and function.name in OF_JSON and not self.draws.chance(10):
@@ -157,6 +165,15 @@ class Expressions:
         if any(mistakes_in(parts(call))):  # a comparison with a written null
             return Apply("is_null", (args[0],))
         return call
+
+    def of_rows(self, function: Function, slot: Argument, slots: Sequence[Argument]) -> Syntax:
+        """A pattern, a replacement or a group that differs from row to row; patterns have as many groups as are asked for."""
+        values = constants(function, slot)
+        if slot.name == "pattern" and "group" in (each.name for each in slots):
+            values = GROUPS
+        first, second = (Constant(self.draws.one_of(values)) for _ in range(2))
+        condition = Apply("greater", (self.value(INT64, 0), Constant(self.draws.one_of((0, 1, 7)))))
+        return Apply("case", (condition, first, *[second] * (not self.draws.chance(20))))
 
     def value(self, dtype: DataType, depth: int, exact: bool = True) -> Syntax:
         """An expression of a type."""

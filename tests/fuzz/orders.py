@@ -24,7 +24,7 @@ def unrepeated(order: list[str]) -> list[str]:
 def with_expression(draws: Draws, columns: list[str], order: list[str]) -> list[str | Expression]:
     """Return an order without repeats, now and then after an expression; a time that comes first stays first."""
     keys: list[str | Expression] = list(unrepeated(order))
-    if keys and draws.chance(10):
+    if keys and draws.chance(10) and columns:
         keys.insert(1, apply("is_null", col(draws.one_of(columns))))
     return keys
 

@@ -77,7 +77,7 @@ SCALAR_CONSTANTS: dict[str, tuple[Any, ...]] = {
     "list_sort.order": ("asc", "desc", "DESC"),
     "list_sort.nulls": ("nulls first", "nulls last"),
     "path": ("$", "$.a", "$.a.b[0]", "$[0]", "$[#-1]", "/a/b", "b"),
-    "json_extract.path": ("$", "$.a", "$.a.b[0]", 0, -1, "$[*]", "$.*", "$.a.b[*]"),
+    "json_extract.path": ("$", "$.a", "$.a.b[0]", 0, -1, "$[*]", "$.*", "$.a.b[*]", "$..b", "$.**", "$.*[*]"),
     "parse_filename.trim_extension": (True, False, "forward_slash"),
     **{f"parse_{part}.separator": ("both_slash", "forward_slash", "backslash", "system") for part in ("filename", "dirpath", "dirname", "path")},
     "format.format": ("{}", "{:>5}|", "{:05d}", "{:.2f}", "{}-{}", "{1}{0}", "{:,}", "{:*^9.1f}", "{{{:<3}}}", "{:.2}"),

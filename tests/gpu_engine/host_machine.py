@@ -27,7 +27,7 @@ from pyarrow import orc
 from gpu_engine.device_arrays import DeviceArrays, device_array, plain
 from gpu_engine.host_compressor import HostCompressor
 from gpu_engine.triton_interpreter import interpreter
-from gpuetl.engines.cudf.codegen.device_headers import closed_programs, closed_source
+from gpuetl.engines.cudf.codegen.device_headers import closed_programs, closed_source, headers_text
 from gpuetl.engines.cudf.codegen.nvrtc import does_not_compile, named
 from gpuetl.engines.cudf.codegen.triton_compiler import triton_function
 from gpuetl.engines.cudf.columns.frame import Frame
@@ -49,6 +49,7 @@ from gpuetl.engines.cudf.io.threaded_file import (
     threaded_file,
 )
 from gpuetl.engines.cudf.machine import KernelSource, Struct
+from gpuetl.engines.cudf.relational.window_frames import HEADERS as WINDOW_HEADERS
 from gpuetl.engines.registry import ENGINES, register
 from gpuetl.formats.nested_arrays import in_type
 from gpuetl.places.filesystem import OpenFile
@@ -383,9 +384,11 @@ def loaded(source: str, host: bool) -> ctypes.CDLL:
     flags, header = ((*FLAGS, *HOST), STANDARD) if host else (FLAGS, EMULATION)
     path = folder() / f"{key_of(flags, header, source)}.so"
     if not path.exists():
-        included = ("-I", compiled_header(flags, header).parent, "-I", header.parent, "-include", header.name)
+        prelude = next(filter(source.startswith, preludes()), "") if host else ""
+        rest = f"#line {prelude.count(chr(10)) + 1}\n{source.removeprefix(prelude)}"
+        included = ("-include", compiled_header(flags, header, prelude))
         libraries = LIBRARIES if host else ()
-        said = made_by_compiler(path, [*flags, *included, "-shared", "-x", "c++", "-", *libraries], source)
+        said = made_by_compiler(path, [*flags, *included, "-shared", "-x", "c++", "-", *libraries], rest)
         if said:
             numbered = "\n".join(f"{place:4} {line}" for place, line in enumerate(source.splitlines(), 1))
             raise ValueError(f"{said[:4000]}\n{numbered}")
@@ -398,12 +401,23 @@ def key_of(flags: Sequence[str], header: Path, source: str = "") -> str:
 
 
 @cache
-def compiled_header(flags: Sequence[str], header: Path) -> Path:
-    """Return a header, compiled; where another g++ made it, it is the header itself that is read."""
-    path = folder() / key_of(flags, header) / f"{header.name}.gch"
-    if not path.exists():
+def preludes() -> list[str]:
+    """Return texts that many kernels begin with, the longest first: g++ compiles them once for all of these kernels."""
+    row_kernels = [["rows.cuh", *more] for more in ([], ["arithmetic.cuh"], ["casts.cuh"], ["logic.cuh"])]
+    return sorted(map(headers_text, [*row_kernels, ["scan.cuh"], WINDOW_HEADERS]), key=len, reverse=True)
+
+
+@cache
+def compiled_header(flags: Sequence[str], header: Path, prelude: str) -> Path:
+    """Return a header and a prelude, compiled; where another g++ made it, it is their text that is read."""
+    path = folder() / key_of(flags, header, prelude) / header.name
+    compiled = path.with_suffix(".hpp.gch")
+    if not compiled.exists():
         path.parent.mkdir(exist_ok=True)
-        made_by_compiler(path, [*flags, "-x", "c++-header", header])
+        made = path.with_suffix(f".{os.getpid()}")
+        made.write_text(header.read_text() + prelude, encoding="utf-8")
+        made.replace(path)
+        made_by_compiler(compiled, [*flags, "-x", "c++-header", path])
     return path
 
 

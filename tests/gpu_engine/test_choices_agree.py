@@ -9,7 +9,7 @@ import pytest
 from gpu_engine.host_machine import COMPILER
 from gpuetl import RunOptions, expr
 from gpuetl.engines.cudf.choices import CHOICES
-from gpuetl.testing import assert_same
+from gpuetl.testing import assert_tables_equal
 from tables import NAN, table
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
@@ -37,6 +37,18 @@ def rows(count, seed):
     return table(ROWS, *zip(*columns, strict=True))
 
 
+def assert_agree(pipeline, ordered=False):
+    """Compare what the pipeline gives in each way with the rows of the oracle."""
+    kept = pipeline.plan().last_stages()
+    expected = pipeline.run(engine="pandas", keep=kept, options=RunOptions(optimize=False))
+    for way, options in WAYS.items():
+        found = pipeline.run(engine=ENGINE, keep=kept, options=options)
+        for name in kept:
+            assert_tables_equal(
+                found[name].to_arrow(), expected[name].to_arrow(), ordered, what=f"stage '{name}' {way}"
+            )
+
+
 @pytest.mark.parametrize("keys", [["n"], ["w"], ["s"], ["f"], ["d"], ["n", "s"], ["w", "f", "n"]], ids="-".join)
 @pytest.mark.parametrize("ordered", [False, True], ids=["as they come", "in order"])
 def test_groups_are_those_of_the_oracle(source, pipeline, keys, ordered):
@@ -46,7 +58,7 @@ def test_groups_are_those_of_the_oracle(source, pipeline, keys, ordered):
     calls = {"c": "count(*)", "t": "sum(x)", "m": "max(i)", "u": "count(distinct i)", "v": "count(distinct w)"}
     calls |= {"o": "count(distinct s)", "q": "median(x)", "z": "mode(s)"}
     steps.aggregate(keys, **{name: expr(text) for name, text in calls.items()}).stage("out")
-    assert_same(pipeline, ENGINE, partitions=WAYS)
+    assert_agree(pipeline)
 
 
 @pytest.mark.parametrize("keys", [["n"], ["s"], ["w", "f"], ["n", "d"]], ids="-".join)
@@ -67,7 +79,7 @@ def test_joins_are_those_of_the_oracle(source, pipeline, keys, how, nulls_equal)
     single = right.aggregate(keys, y=expr("max(y)"))
     promise = {} if how in ("semi", "anti") else {"validate": "many_to_one"}
     left.join(single, keys, how, nulls_equal=nulls_equal, **promise).stage("one")
-    assert_same(pipeline, ENGINE, partitions=WAYS)
+    assert_agree(pipeline)
 
 
 @pytest.mark.parametrize("keys", [["i", "n"], ["n", "i desc"], ["t", "s"], ["w", "u desc", "b"]], ids="-".join)
@@ -87,4 +99,4 @@ def test_sorted_rows_and_windows_are_those_of_the_oracle(source, pipeline, keys,
     steps.sort(*keys, "x").stage("sorted")
     by, *order = keys
     steps.window(by=by, order_by=[*order, "x"], r=expr("row_number()"), t=expr("cum_sum(f)")).stage("windowed")
-    assert_same(pipeline, ENGINE, partitions=WAYS, ordered=True)
+    assert_agree(pipeline, ordered=True)

@@ -16,6 +16,7 @@ pytestmark = [pytest.mark.skipif(COMPILER is None, reason="needs g++"), pytest.m
 def garbage():
     """What nobody holds but others of it: collected at the end of the test, and not before."""
     gc.collect()
+    gc.freeze()  # what other tests have left is looked through no more
     gc.disable()
     yield lambda: [each for each in gathered() if isinstance(each, Vector | Frame)]
     gc.enable()

@@ -8,6 +8,8 @@ import pytest
 from gpu_engine.host_machine import COMPILER, HostMachine
 from gpuetl.engines.cudf.codegen.evaluate import evaluate
 from gpuetl.engines.cudf.columns.interchange import from_arrow, to_arrow
+from gpuetl.engines.cudf.columns.string_codes import with_dictionary
+from gpuetl.engines.no_result import NoResult
 from gpuetl.engines.pandas.expressions.evaluate import evaluate_column
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Expr
@@ -104,6 +106,40 @@ def test_regular_expressions_have_the_answers_of_re2():
             texts.append(f"regexp_replace(t, {quoted}, '<\\{draws.choice(groups)}|\\0ñ\\{draws.choice(groups)}>')")
     assert_answers([typed(sql) for sql in tests], random_texts(draws, 60))
     assert_answers([typed(sql) for sql in texts], random_texts(draws, 30))
+
+
+def test_patterns_of_rows_have_the_answers_of_re2():
+    draws, machine = random.Random(5), HostMachine()
+    found = [(text, parsed) for text, parsed in random_patterns(draws, 60) if not parsed.can_be_empty]
+    drawn = [draws.choice([*found, ("(?:a|b?c){40}(x)?", parse_pattern("(x)"))]) for _ in range(300)]
+    groups = [draws.randint(0, parsed.groups) for _, parsed in drawn]
+    table = pa.table(
+        {
+            "t": pa.array(random_texts(draws, 300), STRING),
+            "p": pa.array([None if draws.random() < 0.05 else text for text, _ in drawn], STRING),
+            "g": pa.array(groups, pa.int64()),
+            "r": pa.array([f"<\\0ñ{draws.choice(['', f'{chr(92)}{min(group, 9)}'])}>" for group in groups], STRING),
+        }
+    )
+    scope = Scope({"t": STRING, "p": STRING, "g": pa.int64(), "r": STRING}, {}, ("scalar",))
+    calls = (
+        "regexp_like(t, p)", "regexp_full_match(t, p, 's')", "regexp_extract(t, p)", "regexp_extract(t, p, g)", "regexp_extract_all(t, p, g)",
+        "regexp_split_to_array(t, p)", "regexp_replace(t, p, r)", "regexp_replace(t, p, '<\\0>')", "regexp_replace(t, '([^a])(.)?', r)",
+        "regexp_count(t, p)", "regexp_like('aabñ-1', p)", "CASE WHEN g = 1 THEN regexp_count(t, p, 'i') END",
+    )  # fmt: skip
+    exprs = {sql: resolve(parse_expression(sql), scope) for sql in calls}
+    plain = {name: from_arrow(column, machine) for name, column in zip(table.column_names, table.columns, strict=True)}
+    for frame in (plain, {name: with_dictionary(column, machine) for name, column in plain.items()}):
+        for sql, expr in exprs.items():
+            try:
+                expected: object = evaluate_column(expr, table).to_pylist()
+            except NoResult as error:
+                expected = str(error)
+            try:
+                got: object = to_arrow(evaluate({"": expr}, frame, 300, machine)[""], machine).to_pylist()
+            except NoResult as error:
+                got = str(error)
+            assert got == expected, sql
 
 
 @pytest.mark.parametrize("name", ["upper", "lower", "initcap"])

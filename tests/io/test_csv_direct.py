@@ -54,11 +54,13 @@ def reader(pipeline, monkeypatch):
 @pytest.mark.parametrize("dtype", TYPES)
 def test_each_text_is_read_as_cast_does(reader, dtype):
     texts, read = NUMBERS + TIMES + WORDS, reader({"x": dtype, "s": "string"}, nulls=["", "NA"])
-    for text in [*texts, *(f" {text}\t" for text in texts), *(f'"{text}"' for text in texts), '" 1"']:
-        field = text if text.startswith('"') or "," not in text else f'"{text}"'
-        direct, cast = read(f"{field},a\n")
+    padded, quoted = [f" {text}\t" for text in texts], [f'"{text}"' for text in texts]
+    fields = [text if text.startswith('"') or "," not in text else f'"{text}"' for text in [*texts, '" 1"', *padded]]
+    alone, together = fields[: len(texts) + 1], fields[len(texts) + 1 :]
+    for some in [*([field] for field in alone), together, quoted]:
+        direct, cast = read("".join(f"{field},a\n" for field in some))
         assert direct.schema == cast.schema
-        assert repr(direct.to_pylist()) == repr(cast.to_pylist()), text
+        assert repr(direct.to_pylist()) == repr(cast.to_pylist()), some
 
 
 @pytest.mark.slow

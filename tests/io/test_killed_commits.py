@@ -107,7 +107,7 @@ def test_a_run_killed_at_any_change_leaves_all_sinks_old_or_all_new(tmp_path, ex
 
 def middle_of_the_commit(folder: Path, more: int = 3) -> int:
     """Return before which change a run has made some of its moves, and not all."""
-    for at in range(30, 1000):
+    for at in range(30, 1000, 3):
         write(folder / str(at), OLD_RUN)
         killed(lambda at=at: write(folder / str(at), NEW_RUN), at)
         if state(folder / str(at)) not in (OLD, NEW):
@@ -180,7 +180,7 @@ def fail_to_write(folder: Path) -> None:
 
 def test_the_same_run_again_after_one_that_was_killed_doubles_nothing(tmp_path):
     """The dead run is finished or undone first, as each run does; then all sinks have the rows once."""
-    at = 1
+    at = 2
     while True:
         folder = tmp_path / str(at)
         folder.mkdir()
@@ -193,4 +193,4 @@ def test_the_same_run_again_after_one_that_was_killed_doubles_nothing(tmp_path):
         assert not leftovers(folder)
         if not died:
             return
-        at += EVERY
+        at += 2 * EVERY

@@ -6,8 +6,7 @@ from gpuetl import RunOptions, col, count, expr, row_number
 from gpuetl.optimize.prune_columns import prune_columns
 from gpuetl.optimize.push_filters import push_filters
 from gpuetl.optimize.share_sorts import share_sorts
-from gpuetl.testing import assert_same
-from plans import described, kept_plan, lowered, physical_lines
+from plans import assert_optimized_same, described, kept_plan, lowered, physical_lines
 from tables import table, write_source
 
 
@@ -27,7 +26,7 @@ def lines(pipeline):
         plan = kept_plan(pipeline)
         rewritten = rewrite(plan)
         assert rewritten.kept["result"].schema == plan.kept["result"].schema
-        assert_same(pipeline)
+        assert_optimized_same(pipeline)
         return described(plan), described(rewritten)
 
     return both

@@ -4,8 +4,7 @@ import pytest
 
 from gpuetl import col, count, expr, row_number
 from gpuetl.optimize.prune_columns import prune_columns
-from gpuetl.testing import assert_same
-from plans import described, kept_plan
+from plans import assert_optimized_same, described, kept_plan
 from tables import table
 
 
@@ -18,7 +17,7 @@ def lines(pipeline):
         plan = kept_plan(pipeline)
         pruned = prune_columns(plan)
         assert pruned.kept["result"].schema == plan.kept["result"].schema
-        assert_same(pipeline)
+        assert_optimized_same(pipeline)
         return described(pruned)
 
     return after
@@ -89,7 +88,7 @@ def test_a_shared_node_keeps_what_all_its_readers_want(t, pipeline):
     after = described(prune_columns(kept_plan(pipeline)))
     assert after[0] == "Read t: 3 of 3 columns"
     assert len([line for line in after if line.startswith("Filter")]) == 1
-    assert_same(pipeline)
+    assert_optimized_same(pipeline)
 
 
 def test_a_distinct_keeps_its_keys_and_its_order(t, lines):

@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from gpuetl import Pipeline, RunFailed, RunOptions
+from left_to_full import after
 from tables import table, write_source
 
 TYPES = {"id": "int64", "day": "string", "v": "int64"}
@@ -37,9 +38,10 @@ def rows_at(store, path):
     return sorted(found)
 
 
-@pytest.mark.parametrize(("path", "partition_by", "on"), [
-    ("out", "day", "id"), ("out", "day", ["id", "day"]), ("out", (), "id"), ("out.parquet", (), "id"),
-])  # fmt: skip
+SHAPES = [("out", "day", "id"), ("out.parquet", (), "id"), ("out", "day", ["id", "day"]), ("out", (), "id")]
+
+
+@pytest.mark.parametrize(("path", "partition_by", "on"), after(2, SHAPES, "other targets of upserts in stores"))
 def test_random_batches_against_a_dictionary(tmp_path, store, store_bucket, store_server, path, partition_by, on):
     if partition_by and store_server.name == "s3rver":
         pytest.skip("s3rver does not find the source of a copy whose key has '='")

@@ -14,6 +14,7 @@ from gpuetl.expressions.functions.windows import NEEDS_LATER_ROWS
 from gpuetl.physical import kept_window
 from gpuetl.physical.kept_calls import KEPT_HANDLERS
 from gpuetl.testing import assert_tables_equal
+from left_to_full import after
 from messages import without_place
 from stateful_windows import CALLS, START, rows_in_time
 from tables import INT64_MAX, NAN, table, write_source
@@ -63,11 +64,21 @@ def test_every_function_keeps_state_or_is_refused():
     assert [name for name in KEPT_HANDLERS if f"{name}(" not in tested] == []
 
 
-@LAYOUTS
 @pytest.mark.parametrize(
-    "by",
-    ["k", pytest.param(["g", "k"], marks=pytest.mark.full(reason="stateful windows, with two keys or orders")), []],
-    ids=["key", "two-keys", "no-key"],
+    ("by", "options"),
+    after(
+        3,
+        [
+            ("k", TWO_ROWS),
+            ("k", RunOptions()),
+            ([], TWO_ROWS),
+            ([], RunOptions()),
+            (["g", "k"], TWO_ROWS),
+            (["g", "k"], RunOptions()),
+        ],
+        "windows that keep state, by two keys, and by none in one partition",
+    ),
+    ids=["key", "key-one-partition", "no-key", "no-key-one-partition", "two-keys", "two-keys-one-partition"],
 )
 def test_days_give_what_all_rows_give(source, pipeline, engine, options, by):
     """Of every function; groups begin late, rest for days, and are null; days may have no row, or one."""
@@ -77,7 +88,7 @@ def test_days_give_what_all_rows_give(source, pipeline, engine, options, by):
     assert_tables_equal(found, whole(pipeline, given, by))
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", after(2, range(5), "more seeds of random rows"))
 def test_days_of_any_size(source, pipeline, local_engine, seed):
     """Random rows, cut anywhere, also between rows that tie."""
     rng = np.random.default_rng(seed)

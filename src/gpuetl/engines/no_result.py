@@ -103,7 +103,10 @@ NOT_FORMATTED = coded("GE2003", "a number from 10^38, or NaN or infinite beside 
 LONGER_STRING = coded("GE2003", "a string has more than 256 characters")
 OTHER_LENGTH = coded("GE2003", "the strings differ in length")
 NOT_JSON = coded("GE1864", "not JSON, or nested in more than 256 levels")
+NOT_A_PATH = coded("GE1860", "not a path of one value, such as $.a[0], /a/0, or a key alone")
 NOT_A_JSON_NUMBER = coded("GE1863", "JSON has no NaN and no infinities")
+NO_PART = coded("GE2003", "not the name of a part of a date")
+NOT_ABOVE_ZERO = coded("GE2003", "the width is not above zero")
 EMPTY_STRING = coded("GE2003", "a string is empty")
 EMPTY_FILL = coded("GE2003", "the fill is empty")
 LENGTHS_DIFFER = coded("GE1870", "the lists have different lengths")
@@ -112,6 +115,7 @@ NULL_KEY = coded("GE1874", "a key of the map is null")
 EMPTY_LIST = coded("GE1875", "an empty list has no first element")
 RANGE_TOO_LONG = coded("GE1872", "more than 16,777,216 numbers")
 SIZE_OF_NO_LIST = coded("GE1872", "a size is negative, or more than 16,777,216")
+STEP_OF_ZERO = coded("GE2003", "a step is 0")
 NULL_ELEMENT = coded("GE1871", "a list has a null element")
 SHOWN_TWICE = coded("GE2010", "the zone's clock shows it twice; see assume_zone's ambiguous")
 NEVER_SHOWN = coded("GE2010", "the zone's clock never shows it; see assume_zone's nonexistent")
@@ -172,6 +176,8 @@ def hint_of(expr: Expr, expression: str, reason: str, values: Sequence[Any]) -> 
         return f"{other} gives null instead."
     if reason == NOT_JSON:
         return "Leave such rows out by json_valid, or write CASE WHEN json_valid(x) THEN … END."
+    if code_of(reason) == "GE1113":
+        return "Correct it in the data, or leave such rows out."
     if reason.startswith("overflow of"):
         wider = "decimal(38, 0) or float64" if is_integer(expr.dtype) else "float64"
         return f"Cast an operand to {wider}, or filter such rows out."

@@ -7,6 +7,7 @@ the user wrote, and our closed table alone decides.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, ClassVar, cast
 
@@ -98,6 +99,18 @@ class Language(Dialect):
             if not self._match(TokenType.COLON):
                 self.raise_error("Expecting :")
             return self.expression(exp.Lambda(this=self._parse_disjunction(), expressions=names))
+
+        def _parse_column_reference(self) -> exp.Expr | None:
+            return self._read_path(super()._parse_column_reference)
+
+        def _parse_bitwise(self) -> exp.Expr | None:
+            return self._read_path(super()._parse_bitwise)
+
+        def _read_path(self, read: Callable[[], exp.Expr | None]) -> exp.Expr | None:
+            """Read what may be the path behind an arrow: sqlglot takes a call there for one of a column's methods."""
+            before, path = self._prev, read()
+            is_path = before is not None and before.token_type in (TokenType.ARROW, TokenType.DARROW)
+            return self.expression(exp.Paren(this=path)) if is_path and isinstance(path, exp.Func) else path
 
         def _parse_bracket(self, this: exp.Expr | None = None) -> exp.Expr | None:
             """Read `MAP {key: value}` too, whose keys are expressions."""

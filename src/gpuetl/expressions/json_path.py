@@ -38,7 +38,17 @@ class Each:
     members: bool
 
 
-Step: TypeAlias = Member | Element | MemberOrElement | Each
+@dataclass(frozen=True)
+class Below:
+    """All values inside a value, level by level; with steps behind it, the value itself too."""
+
+
+@dataclass(frozen=True)
+class End:
+    """The place behind the last element of an array, where no value is."""
+
+
+Step: TypeAlias = Member | Element | MemberOrElement | Each | Below | End
 
 
 class InvalidPath(ValueError):
@@ -51,8 +61,9 @@ class InvalidPath(ValueError):
 
 FORMS = "Write '$.a.b[0]', '$.\"a.b\"', '$[#-1]' for the last element, '/a/b/0', or a key alone."
 _STEP = re.compile(
-    r"""\.(?P<all>\*)(?=[.\[]|$) | \."(?P<quoted>(?:[^"\\]|\\["\\])*)" | \.(?P<key>[^."\[*][^.\[]*)
-    | \[(?P<each>\*)\] | \[(?P<place>-?[0-9]{1,9})\] | \[\#-(?P<last>[0-9]{1,9})\]""",
+    r"""\.(?P<below>\*\*|\.\*|\.(?=\[))(?=[.\[]|$) | \.(?=\.[^.\[*])(?P<inside>)
+    | \.(?P<all>\*)(?=[.\[]|$) | \."(?P<quoted>(?:[^"\\]|\\.)*)" | \.(?P<key>[^."\[*][^.\[]*)
+    | \[(?P<each>\*)\] | \[(?P<place>-?[0-9]{1,18})\] | \[\#-(?P<last>[0-9]{1,18})\] | \[(?P<end>\#)\]""",
     re.VERBOSE | re.DOTALL,
 )
 
@@ -64,7 +75,7 @@ def parse_path(text: str) -> tuple[Step, ...]:
     Raises
     ------
     InvalidPath
-        For what is no path, or one with more than one `*`.
+        For what is no path.
     """
     if text.startswith("/"):
         return tuple(map(_pointed, text[1:].split("/")))
@@ -78,15 +89,16 @@ def parse_path(text: str) -> tuple[Step, ...]:
             raise InvalidPath(coded("GE1860", f"cannot take the path '{text}', near '{text[at:]}'"), FORMS)
         steps.append(_step(found, text))
         at = found.end()
-    if sum(isinstance(step, Each) for step in steps) > 1:
-        message = coded("GE1860", f"cannot take the path '{text}': it has more than one *")
-        raise InvalidPath(message, "Write one *, and list_transform over what it gives.")
     return tuple(steps)
 
 
 def _step(found: re.Match[str], path: str) -> Step:
     if (quoted := found["quoted"]) is not None:
-        return Member(re.sub(r"\\(.)", r"\1", quoted))
+        return Member(re.sub(r'\\(["\\])', r"\1", quoted))
+    if found["below"] or found["inside"] is not None:
+        return Below()
+    if found["end"]:
+        return End()
     if found["all"] or found["each"]:
         return Each(bool(found["all"]))
     if found["key"] is not None:
@@ -105,7 +117,12 @@ def _pointed(token: str) -> Step:
         message = coded("GE1860", f"cannot take a path with '{shown}'")
         raise InvalidPath(message, "Write ~0 for ~, and ~1 for /.")
     key = token.replace("~1", "/").replace("~0", "~")
-    return MemberOrElement(key) if re.fullmatch("0|[1-9][0-9]{0,8}", key) else Member(key)
+    return MemberOrElement(key) if re.fullmatch("0|[1-9][0-9]{0,17}", key) else Member(key)
+
+
+def finds_many(steps: tuple[Step, ...]) -> bool:
+    """Return whether a path finds any number of values, as a list."""
+    return any(isinstance(step, Each | Below) for step in steps)
 
 
 def path_of_key(key: str | int) -> str:
@@ -123,5 +140,9 @@ def _written(step: Step) -> str:
         return f"[{step.place}]"
     if isinstance(step, Each):
         return ".*" if step.members else "[*]"
+    if isinstance(step, Below):
+        return ".**"
+    if isinstance(step, End):
+        return "[#]"
     key = step.key.replace("\\", "\\\\").replace('"', '\\"')
     return f'."{key}"'

@@ -1593,7 +1593,7 @@ class Methods:
         return self._call("to_date", (self,))
 
     def epoch(self) -> Expression:
-        """Seconds since 1970-01-01 (UTC where zoned), or of a duration, with their fraction.
+        """Seconds since 1970-01-01 (UTC where zoned), of a time or a duration, with their fraction.
 
         Null in any argument gives null.
 
@@ -1602,7 +1602,9 @@ class Methods:
         return self._call("epoch", (self,))
 
     def epoch_ms(self) -> Expression:
-        """Milliseconds since 1970-01-01 (UTC where zoned), or of a duration, rounded down.
+        """Milliseconds since 1970-01-01 (UTC where zoned), of a time or a duration, rounded down.
+
+        Of an integer, `from_epoch_ms`.
 
         Null in any argument gives null.
 
@@ -1611,7 +1613,7 @@ class Methods:
         return self._call("epoch_ms", (self,))
 
     def epoch_us(self) -> Expression:
-        """Microseconds since 1970-01-01 (UTC where zoned), or of a duration.
+        """Microseconds since 1970-01-01 (UTC where zoned), of a time or a duration.
 
         Null in any argument gives null.
 
@@ -1620,7 +1622,7 @@ class Methods:
         return self._call("epoch_us", (self,))
 
     def epoch_ns(self) -> Expression:
-        """Nanoseconds since 1970-01-01 (UTC where zoned), or of a duration.
+        """Nanoseconds since 1970-01-01 (UTC where zoned), of a time or a duration.
 
         Null in any argument gives null.
 
@@ -1688,6 +1690,15 @@ class Methods:
         """
         return self._call("from_epoch_ms", (self,))
 
+    def from_epoch_us(self) -> Expression:
+        """The naive timestamp, in UTC, of microseconds since 1970.
+
+        Null in any argument gives null.
+
+        Example: `lit(60500000).from_epoch_us()` is `datetime.fromisoformat("1970-01-01 00:01:00.500000")`.
+        """
+        return self._call("from_epoch_us", (self,))
+
     def date_add(self, interval: timedelta | Expression) -> Expression:
         """`x + INTERVAL '1 month'`: months later, on the month's last day if it has no such day.
 
@@ -1731,7 +1742,8 @@ class Methods:
     def date_sub(self, unit: DateUnit | Expression, b: IntoExpression) -> Expression:
         """How many whole units pass from a to b: negative ones if b is before a.
 
-        A month is complete at the same day and time of the next one, or on its last day.
+        A month is complete at the same day and time of the next one, or on its last day. Days and longer units of zoned
+        timestamps are those of the clock.
 
         Null in any argument gives null.
 
@@ -1755,7 +1767,8 @@ class Methods:
         """The start of the bucket.
 
         Buckets are `width` long and one starts at `origin` (1970-01-01, in UTC where zoned). A width of months or years
-        counts months on the clock and keeps a date a date; its origin is the start of a month.
+        counts months on the clock and keeps a date a date; its origin is the start of a month. In the place of
+        `origin`, an interval moves all buckets by it.
 
         Null in any argument gives null.
 
@@ -1892,6 +1905,17 @@ class Methods:
         """
         return self._call("assume_zone", (self, zone), ambiguous=ambiguous, nonexistent=nonexistent)
 
+    def make_timestamptz(self, month: IntoExpression, day: IntoExpression, hour: IntoExpression, minute: IntoExpression, second: IntoExpression, zone: str | Expression) -> Expression:
+        """The instant at which the zone's clock shows the parts.
+
+        An error as in `make_timestamp`, and where it shows them twice or never.
+
+        Null in any argument gives null.
+
+        Example: `lit(2013).make_timestamptz(7, 9, 12, 0, 0, "Europe/Berlin")` is `datetime.fromisoformat("2013-07-09 12:00:00+02:00")`.
+        """
+        return self._call("make_timestamptz", (self, month, day, hour, minute, second, zone))
+
     def local_time(self) -> Expression:
         """What the clock of x's own zone shows, as a naive timestamp.
 
@@ -2027,17 +2051,18 @@ class Methods:
         """
         return self._call("list_filter", (self, function))
 
-    def list_slice(self, first: IntoExpression, last: IntoExpression) -> Expression:
+    def list_slice(self, first: IntoExpression, last: IntoExpression, step: IntoExpression = None) -> Expression:
         """`x[first:last]`.
 
         The elements from the 1-based place first to last, both included, from the end where negative; `x[2:]` and
-        `x[:-2]` leave one out.
+        `x[:-2]` leave one out. `x[first:last:step]` takes every step-th of them, with a negative step from the greater
+        place first down to last: `x[:-:-1]` is all from the end.
 
         Null in any argument gives null.
 
         Example: `lit([1, 2, 3, 4]).list_slice(2, -2)` is `[2, 3]`.
         """
-        return self._call("list_slice", (self, first, last))
+        return self._call("list_slice", (self, first, last), (step,))
 
     def list_concat(self, *y: IntoExpression) -> Expression:
         """The elements of all lists, one list after the other; a null list has none.
@@ -2702,10 +2727,8 @@ class Methods:
         """
         return self._call("decode", (self,))
 
-    def json_extract(self, path: str | int | Expression) -> Expression:
+    def json_extract(self, path: str | int | Sequence[str] | Expression) -> Expression:
         """`text -> path`: the value at a path, as JSON; null where there is none.
-
-        A path with * gives a list.
 
         Null in any argument gives null.
 
@@ -2713,10 +2736,10 @@ class Methods:
         """
         return self._call("json_extract", (self, path))
 
-    def json_extract_string(self, path: str | int | Expression) -> Expression:
+    def json_extract_string(self, path: str | int | Sequence[str] | Expression) -> Expression:
         """`text ->> path`: a string at a path without its quotes, any other value as JSON.
 
-        Null for `null`, and where there is none. A path with * gives a list.
+        Null for `null`, and where there is none.
 
         Null in any argument gives null.
 
@@ -2724,7 +2747,7 @@ class Methods:
         """
         return self._call("json_extract_string", (self, path))
 
-    def json_value(self, path: str | int | Expression) -> Expression:
+    def json_value(self, path: str | int | Sequence[str] | Expression) -> Expression:
         """A string, number or boolean at a path as JSON, a string with its quotes.
 
         Null for others.
@@ -2735,7 +2758,7 @@ class Methods:
         """
         return self._call("json_value", (self, path))
 
-    def json_exists(self, path: str | int | Expression) -> Expression:
+    def json_exists(self, path: str | int | Sequence[str] | Expression) -> Expression:
         """Whether there is a value at a path, perhaps `null`.
 
         Null in any argument gives null.
@@ -2744,7 +2767,7 @@ class Methods:
         """
         return self._call("json_exists", (self, path))
 
-    def json_type(self, path: str | int | Expression | None = None) -> Expression:
+    def json_type(self, path: str | int | Sequence[str] | Expression | None = None) -> Expression:
         """The type of the value.
 
         OBJECT, ARRAY, VARCHAR, BOOLEAN, NULL, UBIGINT, BIGINT for negative integers, or DOUBLE; null where there is
@@ -2756,7 +2779,7 @@ class Methods:
         """
         return self._call("json_type", (self,), (path,))
 
-    def json_array_length(self, path: str | int | Expression | None = None) -> Expression:
+    def json_array_length(self, path: str | int | Sequence[str] | Expression | None = None) -> Expression:
         """The number of elements of an array, 0 of another value.
 
         Null where there is none.
@@ -2767,7 +2790,7 @@ class Methods:
         """
         return self._call("json_array_length", (self,), (path,))
 
-    def json_keys(self, path: str | int | Expression | None = None) -> Expression:
+    def json_keys(self, path: str | int | Sequence[str] | Expression | None = None) -> Expression:
         """The keys of an object in their order, no keys of another value.
 
         Null where there is none.

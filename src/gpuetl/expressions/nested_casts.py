@@ -42,32 +42,32 @@ def by_place(source: DataType, target: DataType) -> DataType:
     return struct_of({name: field.type for name, field in zip(field_names(target), source, strict=True)})
 
 
-def nested_cast(x: Expr, target: DataType, lenient: bool, depth: int = 0) -> Expr:
+def nested_cast(x: Expr, target: DataType, lenient: bool, implicit: bool, depth: int = 0) -> Expr:
     """Return x, of another type that is `castable`, as a type; `depth` tells apart the variables of lambdas."""
     if x.dtype == target:
         return x
     if x.dtype == NULL:
         return Literal(None, target)
     if is_list(target):
-        return cast_list(x, target, lenient, depth)
+        return cast_list(x, target, lenient, implicit, depth)
     if is_map(target):
         parts = (("map_keys", x.dtype.key_type, target.key_type), ("map_values", x.dtype.item_type, target.item_type))
         lists = (
-            nested_cast(scalar_call(name, (x,), pa.list_(own)), pa.list_(wanted), lenient, depth)
+            nested_cast(scalar_call(name, (x,), pa.list_(own)), pa.list_(wanted), lenient, implicit, depth)
             for name, own, wanted in parts
         )
         return scalar_call("map", tuple(lists), target)
-    return cast_struct(x, target, lenient, depth) if is_struct(target) else Cast(x, target, lenient)
+    return cast_struct(x, target, lenient, implicit, depth) if is_struct(target) else Cast(x, target, lenient, implicit)
 
 
-def cast_list(x: Expr, target: DataType, lenient: bool, depth: int) -> Call:
+def cast_list(x: Expr, target: DataType, lenient: bool, implicit: bool, depth: int) -> Call:
     """Return lists whose elements are cast."""
     element = Variable(f"element{depth or ''}", x.dtype.value_type)
-    body = nested_cast(element, target.value_type, lenient, depth + 1)
+    body = nested_cast(element, target.value_type, lenient, implicit, depth + 1)
     return scalar_call("list_transform", (x, Lambda((element,), body)), target)
 
 
-def cast_struct(x: Expr, target: DataType, lenient: bool, depth: int) -> Call:
+def cast_struct(x: Expr, target: DataType, lenient: bool, implicit: bool, depth: int) -> Call:
     """Return structs whose fields are cast, null where they are."""
     fields: list[Expr] = []
     named = by_place(x.dtype, target)
@@ -76,7 +76,9 @@ def cast_struct(x: Expr, target: DataType, lenient: bool, depth: int) -> Call:
         own = field_type(named, field.name)
         name = Literal(own_names.get(field.name), STRING)
         part = None if own is None else scalar_call("struct_extract", (x, name), own)
-        fields.append(Literal(None, field.type) if part is None else nested_cast(part, field.type, lenient, depth))
+        fields.append(
+            Literal(None, field.type) if part is None else nested_cast(part, field.type, lenient, implicit, depth)
+        )
     condition = scalar_call("is_null", (x,), BOOL)
     packed = scalar_call("struct_pack", tuple(fields), target)
     return scalar_call("case", (condition, Literal(None, target), packed), target)

@@ -5,19 +5,23 @@ ends of the text.  There are classes with `[[:alpha:]]` and general categories `
 `(?P<name>…)`, `|`, `* + ? {n,m}` and their shortest forms `*? +? ?? {n,m}?`, `\b` and `\B`, and flags: `(?i)` any case, `(?s)`
 `.` is all characters, `(?m)` `^` and `$` are the ends of lines, `(?U)` shortest forms.  There is no look-around and no back
 reference, since a match takes time in proportion to the text.  `options` are letters: `i` any case, `c` case counts, `s` `.`
-is all characters, `m`, `n` or `p` it is not, `l` no character is special.  In YAML's double quotes `\` is an escape: write
+is all characters, `m`, `n` or `p` it is not, `l` no character is special.
+
+Patterns, replacements and groups may come from columns; options are constants, but a pattern can begin with its flags.  A
+row's pattern that is not valid stops the run with the row, unless its text is null.  Each distinct pattern of a partition
+is read once, on the CPU; it is meant for thousands of them, not millions.  In YAML's double quotes `\` is an escape: write
 the expression in single quotes, or in none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import pyarrow as pa
 
 from gpuetl.expressions.functions.function import Function, Rule, TypeMismatch, Typing, fixed
-from gpuetl.expressions.ir import Expr, Literal
+from gpuetl.expressions.ir import Expr, Literal, Parameter
 from gpuetl.messages import coded, recoded
 from gpuetl.types.data_types import BOOL, INT64, STRING, DataType
 
@@ -25,13 +29,38 @@ if TYPE_CHECKING:  # the readers of patterns are imported when there is one to r
     from gpuetl.expressions.regex import Pattern
 
 
+def is_known(arg: Expr) -> TypeGuard[Literal]:
+    """Return whether an argument is a constant that is not null."""
+    return isinstance(arg, Literal) and arg.value is not None
+
+
+def may_be_refused(function: str) -> Callable[[Sequence[Expr]], bool]:
+    """Return whether a call can meet a pattern that is refused: one of a column, or that became constant later."""
+
+    def fails(args: Sequence[Expr]) -> bool:
+        given = args[1:]
+        if any(not isinstance(arg, Literal | Parameter) for arg in given):
+            return True
+        return all(map(is_known, given)) and is_refused(function, [arg.value for arg in given if is_known(arg)])
+
+    return fails
+
+
+def is_refused(function: str, values: Sequence[Any]) -> bool:
+    """Return whether constants after the text are refused."""
+    from gpuetl.expressions.regex.row_patterns import RowPattern, refusal
+
+    return bool(refusal(function, RowPattern.of(function, values)))
+
+
 def checked(rule: Rule) -> Rule:
     """Return the rule with a constant pattern checked after it."""
 
     def checking(args: Sequence[Expr]) -> Typing:
         typing = rule(args)
-        if isinstance(args[1], Literal):
-            pattern_of(args[1], options_of(args))
+        options = options_of(args)
+        if is_known(args[1]):
+            pattern_of(args[1], options)
         return typing
 
     return checking
@@ -75,7 +104,7 @@ def replacement_of(constant: Literal) -> tuple[str | int, ...]:
 def divided(args: Sequence[Expr]) -> Typing:
     """A text, and a pattern that separates its parts."""
     typing = checked(fixed(STRING, STRING, STRING, returns=pa.list_(STRING)))(args)
-    if isinstance(args[1], Literal) and pattern_of(args[1], options_of(args)).can_be_empty:
+    if is_known(args[1]) and pattern_of(args[1], options_of(args)).can_be_empty:
         what = coded("GE1113", f"cannot take the pattern '{args[1].value}': it can match an empty string")
         raise TypeMismatch(what, "Write + for *; split(text, '') parts all characters.")
     return typing
@@ -87,9 +116,9 @@ def extracts(returns: DataType) -> Rule:
     def rule(args: Sequence[Expr]) -> Typing:
         typing = fixed(STRING, STRING, INT64, STRING, returns=returns)(args)
         options = options_of(args, 3)
-        if isinstance(args[1], Literal):
+        if is_known(args[1]):
             pattern = pattern_of(args[1], options)
-            if len(args) > 2 and isinstance(args[2], Literal):
+            if len(args) > 2 and is_known(args[2]):
                 check_group(args[2].value, pattern)
         return typing
 
@@ -103,9 +132,9 @@ def replaced(args: Sequence[Expr]) -> Typing:
     if len(args) > 3 and isinstance(args[3], Literal) and "g" not in options:
         what = coded("GE1106", f"replaces every match, got the options '{options}'")
         raise TypeMismatch(what, f"Write '{options}g': other databases replace only the first match without g.")
-    if isinstance(args[2], Literal):
+    if is_known(args[2]):
         parts = replacement_of(args[2])
-        if isinstance(args[1], Literal):
+        if is_known(args[1]):
             pattern = pattern_of(args[1], options)
             for part in parts:
                 if isinstance(part, int):
@@ -126,24 +155,24 @@ def check_group(number: int, pattern: Pattern) -> None:
 tested = checked(fixed(STRING, STRING, STRING, returns=BOOL))
 
 FUNCTIONS = (
-    Function("regexp_like", "text pattern! options?!", tested, "Whether the pattern is found anywhere in text; also `text RLIKE pattern`.",
-             r"regexp_like('order 66', '[0-9]+$')", True),
-    Function("regexp_full_match", "text pattern! options?!", tested, "Whether the pattern matches the whole text.",
-             r"regexp_full_match('order 66', '\d+')", False),
-    Function("regexp_extract", "text pattern! group?! options?!", extracts(STRING),
+    Function("regexp_like", "text pattern~ options?!", tested, "Whether the pattern is found anywhere in text; also `text RLIKE pattern`.",
+             r"regexp_like('order 66', '[0-9]+$')", True, fails=may_be_refused("regexp_like")),
+    Function("regexp_full_match", "text pattern~ options?!", tested, "Whether the pattern matches the whole text.",
+             r"regexp_full_match('order 66', '\d+')", False, fails=may_be_refused("regexp_full_match")),
+    Function("regexp_extract", "text pattern~ group?~ options?!", extracts(STRING),
              "What the first match's group matched (0, the whole match), of several times the last; null without a match, empty "
              "if the group took no part.",
-             r"regexp_extract('a=1, b=2', 'b=(\d+)', 1)", "2"),
-    Function("regexp_extract_all", "text pattern! group?! options?!", extracts(pa.list_(STRING)),
+             r"regexp_extract('a=1, b=2', 'b=(\d+)', 1)", "2", fails=may_be_refused("regexp_extract")),
+    Function("regexp_extract_all", "text pattern~ group?~ options?!", extracts(pa.list_(STRING)),
              "What a group (0, the whole match) matched in each match, as list<string>; null where it took no part.",
-             r"regexp_extract_all('a=1, b=2', '(\w)=\d', 1)", ["a", "b"]),
-    Function("regexp_split_to_array", "text pattern! options?!", divided, "The parts between the matches, as list<string>.",
-             r"regexp_split_to_array('a, b,c', ',\s*')", ["a", "b", "c"]),
-    Function("regexp_replace", "text pattern! replacement! options?!", replaced,
+             r"regexp_extract_all('a=1, b=2', '(\w)=\d', 1)", ["a", "b"], fails=may_be_refused("regexp_extract_all")),
+    Function("regexp_split_to_array", "text pattern~ options?!", divided, "The parts between the matches, as list<string>.",
+             r"regexp_split_to_array('a, b,c', ',\s*')", ["a", "b", "c"], fails=may_be_refused("regexp_split_to_array")),
+    Function("regexp_replace", "text pattern~ replacement~ options?!", replaced,
              r"Every match replaced, from the left; `\1` to `\9` are its groups, `\0` is all of it, `\\` a backslash.  "
              "`options` have a `g`.",
-             r"regexp_replace('2024-03-09', '(\d+)-(\d+)-(\d+)', '\3.\2.\1')", "09.03.2024"),
-    Function("regexp_count", "text pattern! options?!", checked(fixed(STRING, STRING, STRING, returns=INT64)),
+             r"regexp_replace('2024-03-09', '(\d+)-(\d+)-(\d+)', '\3.\2.\1')", "09.03.2024", fails=may_be_refused("regexp_replace")),
+    Function("regexp_count", "text pattern~ options?!", checked(fixed(STRING, STRING, STRING, returns=INT64)),
              "How many matches there are, none overlapping another.",
-             r"regexp_count('a1b22', '\d+')", 2),
+             r"regexp_count('a1b22', '\d+')", 2, fails=may_be_refused("regexp_count")),
 )  # fmt: skip

@@ -46,7 +46,10 @@ from gpuetl.engines.no_result import (
     LONGER_STRING,
     NEVER_SHOWN,
     NO_CODE_POINT,
+    NO_PART,
     NOT_A_JSON_NUMBER,
+    NOT_A_PATH,
+    NOT_ABOVE_ZERO,
     NOT_BASE64,
     NOT_FORMATTED,
     NOT_HEX,
@@ -61,6 +64,7 @@ from gpuetl.engines.no_result import (
     RANGE_TOO_LONG,
     SHOWN_TWICE,
     SIZE_OF_NO_LIST,
+    STEP_OF_ZERO,
     TOO_MANY_CHARACTERS,
     YEAR_DIGITS,
     NoResult,
@@ -117,6 +121,10 @@ REASONS = (
     LONGER_STRING,
     NOT_FORMATTED,
     SIZE_OF_NO_LIST,
+    STEP_OF_ZERO,
+    NOT_A_PATH,
+    NO_PART,
+    NOT_ABOVE_ZERO,
 )
 """What `Reason` in rows.cuh stands for, in its order; `dtype` is that of the result."""
 

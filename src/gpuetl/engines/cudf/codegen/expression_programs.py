@@ -14,11 +14,13 @@ from gpuetl.engines.cudf.codegen.coded_strings import (
 )
 from gpuetl.engines.cudf.codegen.cuda_types import ColumnKinds, in_kernels
 from gpuetl.engines.cudf.codegen.evaluate import columns_read
+from gpuetl.engines.cudf.codegen.functions.regex_rows import is_of_rows
 from gpuetl.engines.cudf.codegen.list_columns import PARTS, TEXTS, listed_columns, numbered, source_of
 from gpuetl.engines.cudf.codegen.list_lambdas import kinds_of_elements, lambda_of
 from gpuetl.engines.cudf.codegen.list_reductions import INT32, as_first, is_empty, size_of
 from gpuetl.engines.cudf.codegen.list_writers import kind_of_written, list_kernel, list_writer
 from gpuetl.engines.cudf.codegen.nested_columns import kind_of
+from gpuetl.engines.cudf.codegen.regex_columns import row_programs
 from gpuetl.engines.cudf.codegen.row_kernels import fixed_kernel, is_library, prepared, text_kernel
 from gpuetl.engines.cudf.columns.kind import Kind, Kinds, columns_of_kinds
 from gpuetl.engines.cudf.columns.vector import has_bytes
@@ -103,10 +105,14 @@ def by_dictionary(expr: Expr, dictionary: Kind) -> Needed:
 
 
 def column_function_program(expr: Expr, input_columns: Columns) -> Needed:
-    """List the program of a function of whole columns: only lists that are made of texts have one."""
+    """List the program of a function of whole columns: only those of strings have one."""
     assert isinstance(expr, Call)
     if lambda_of(expr):
         return lambda_programs(expr, input_columns)
+    if is_of_rows(expr):
+        kinds = columns_of_kinds(input_columns)
+        arguments = [kinds[arg.name] if isinstance(arg, Column) else arg for arg in expr.args]
+        return Needed(row_programs(expr, arguments), {"": Kind.of(expr.dtype)})
     return (
         parts_program(expr, input_columns)
         if expr.function.name in PARTS

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from gpuetl.engines.cudf.codegen.cuda_types import accessors, buffers_of, c_text, column_parameters
 from gpuetl.engines.cudf.codegen.device_headers import headers_text
-from gpuetl.engines.cudf.codegen.functions import HEADERS, regex
+from gpuetl.engines.cudf.codegen.functions import HEADERS, json, regex
 from gpuetl.engines.cudf.codegen.functions.paths import separators
 from gpuetl.engines.cudf.columns.arrays import filled, scan
 from gpuetl.engines.cudf.columns.concat import stacked
@@ -26,15 +26,9 @@ from gpuetl.types.nested_types import is_nested
 # Lists of strings made of a text: one kernel counts the parts, one writes them.
 
 
-JSON_PARTS: dict[Expr, str] = {
-    Literal("elements", STRING): "json::ARRAY, false",
-    Literal("values", STRING): "json::OBJECT, false",
-    Literal("keys", STRING): "json::OBJECT, true",
-}
-"""What is listed, by what it is named."""
 PARTS: dict[str, Callable[[Call, Sequence[str]], str]] = {
     "split": lambda call, texts: f"SplitParts{{{', '.join(texts)}}}",
-    "json_parts": lambda call, texts: f"json::ListedParts<{JSON_PARTS[call.args[1]]}>({texts[0]})",
+    "json_parts": lambda call, texts: json.matches(call, texts[0]),
     "parse_path": lambda call, texts: f"PathParts({texts[0]}, {separators(call)})",
     "regexp_extract_all": lambda call, texts: regex.all_matches(call, texts[0]),
     "regexp_split_to_array": lambda call, texts: regex.parts_between(call, texts[0]),

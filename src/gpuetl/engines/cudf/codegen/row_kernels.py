@@ -13,6 +13,7 @@ from gpuetl.engines.cudf.codegen.cuda_types import ColumnKinds, stored_c_type
 from gpuetl.engines.cudf.codegen.device_headers import headers_text
 from gpuetl.engines.cudf.codegen.emit import CAN_BE, MOST_AHEAD, Constant, Constants, Emitter, writer_of
 from gpuetl.engines.cudf.codegen.functions import DEVICE_FUNCTIONS, HEADERS, Library, logic
+from gpuetl.engines.cudf.codegen.functions.regex_rows import as_asked, by_row, is_of_rows
 from gpuetl.engines.cudf.columns.vector import has_bytes
 from gpuetl.engines.zones import zone_clock
 from gpuetl.expressions.functions import FUNCTIONS
@@ -235,7 +236,8 @@ class PreparedColumn(Column):
 
 def as_written(expr: Expr) -> Expr:
     """Return the expression with its sources in place of prepared columns."""
-    return transform(expr, lambda node: node.source if isinstance(node, PreparedColumn) else node)
+    sources = transform(expr, lambda node: node.source if isinstance(node, PreparedColumn) else node)
+    return transform(sources, as_asked)
 
 
 @dataclass
@@ -270,8 +272,19 @@ class Preparation:
         if guard != TRUE and any(isinstance(arg, Lambda) for arg in expr.args) and can_fail(expr):
             lists = case(guard, expr.args[0], dtype=expr.args[0].dtype)  # elements of other rows are not computed
             return replace(expr, args=(self.column(lists, TRUE), *(self.column(arg, guard) for arg in expr.args[1:])))
+        if guard != TRUE and is_of_rows(expr):
+            return self.of_rows(expr, guard)
         part = self.column if is_library(expr) else self.part
         return replace(expr, args=tuple(part(arg, guard) for arg in expr.args))
+
+    def of_rows(self, expr: Call, guard: Expr) -> Expr:
+        """Return a call that takes patterns of rows, which have none where `guard` is not true: these are not read."""
+        pattern = expr.args[1]
+        column = self.column(case(guard, pattern, dtype=pattern.dtype), TRUE)
+        assert isinstance(column, Column)
+        source = PreparedColumn(column.name, pattern.dtype, pattern)
+        others = [self.column(arg, guard) for arg in expr.args]
+        return replace(expr, args=(others[0], source, *others[2:]))
 
     def text_operand(self, expr: Expr, guard: Expr) -> Expr:
         """Return an operand of CASE or coalesce over strings, which writes its own, or is a column."""
@@ -317,7 +330,7 @@ def chooses(expr: Expr) -> TypeGuard[Call]:
 def without_cast(expr: Expr) -> Expr:
     """Return a cast to a nested type as what it is: of that type already, null, or casts of all parts."""
     if isinstance(expr, Cast) and is_nested(expr.dtype):
-        return nested_cast(expr.operand, expr.dtype, expr.lenient)
+        return nested_cast(expr.operand, expr.dtype, expr.lenient, expr.implicit)
     return expr
 
 
@@ -325,7 +338,7 @@ def flattened(expr: Expr) -> Expr:
     """Return an expression without casts to nested types, whose maps are lists: see `in_flat_parts`."""
     from gpuetl.engines.cudf.codegen.nested_columns import in_flat_parts
 
-    return transform(transform(expr, without_cast), in_flat_parts)
+    return transform(transform(transform(expr, without_cast), in_flat_parts), by_row)
 
 
 def case(*args: Expr, dtype: DataType) -> Expr:

@@ -61,26 +61,36 @@ template <class OUT> DEVICE void put_quoted(OUT& out, Scanner& scanner) {
     out.put('"');
 }
 
-// Compares what is written to a text.
-struct Comparison {
-    String wanted;
+// A key that is looked for: its bytes, one after the other, and -1 behind them.
+struct Key {
+    String text;
+    char escape = 0;  // a backslash before a quote or a backslash, or ~ of a pointer
     int64_t at = 0;
-    bool same = true;
 
-    DEVICE void put(char byte) {
-        same = same && at < wanted.size && wanted[at] == byte;
-        ++at;
+    DEVICE int next() {
+        if (at >= text.size) return -1;
+        const char byte = text[at++];
+        if (escape == '~' && byte == '~') return text[at++] == '1' ? '/' : '~';
+        if (escape == '\\' && byte == '\\' && at < text.size && (text[at] == '"' || text[at] == '\\')) return text[at++];
+        return uint8_t(byte);
     }
 };
 
-DEVICE bool same_string(String text, const Value& value, String wanted) {
-    if (value.size != wanted.size) return false;
-    if (value.kind == STRING) return same_text(text.cut(value.start, value.start + value.size), wanted);
+// Compares what is written to a key.
+struct Comparison {
+    Key wanted;
+    bool same = true;
+
+    DEVICE void put(char byte) { same = same && wanted.next() == uint8_t(byte); }
+};
+
+DEVICE bool same_string(String text, const Value& value, const Key& wanted) {
+    if (value.kind == STRING && !wanted.escape) return same_text(text.cut(value.start, value.start + value.size), wanted.text);
     Comparison comparison{wanted};
     Scanner scanner = scanner_of(text);
     scanner.at = value.start;
     put_characters(comparison, scanner);
-    return comparison.same;
+    return comparison.same && comparison.wanted.next() < 0;
 }
 
 // ---- values at paths ------------------------------------------------------------------------------------------------
@@ -139,7 +149,7 @@ struct Found {
     String text;
     Value value;
 
-    DEVICE Found member(String key) const {
+    DEVICE Found member(const Key& key) const {
         if (value.kind != OBJECT) return {text, Value{}};
         for (Parts parts(text, value); parts.next();)
             if (same_string(text, parts.key, key)) return {text, parts.value};
@@ -151,9 +161,10 @@ struct Found {
             for (Parts parts(text, value); parts.next();) ++place;  // ends before the element, counted from the front
         return place < 0 ? Found{text, Value{}} : element_from_front(place);
     }
-    DEVICE Found member_or_element(String key, int64_t place) const {
+    DEVICE Found member_or_element(const Key& key, int64_t place) const {
         return value.kind == ARRAY ? element(place) : member(key);
     }
+    DEVICE Found none() const { return {text, Value{}}; }
 
 private:
     DEVICE Found element_from_front(int64_t place) const {
@@ -245,22 +256,5 @@ template <class OUT> DEVICE bool put_scalar(OUT& out, const Found& found) {
     const Kind kind = found.value.kind;
     return kind != NIL && kind != OBJECT && kind != ARRAY && put(out, found);
 }
-
-// ---- lists ----------------------------------------------------------------------------------------------------------
-
-// The elements, values or keys of JSON without blanks, each a part of the text; none where it is of another kind.
-template <Kind CONTAINER, bool KEYS>
-struct ListedParts {
-    String text;
-    bool any;
-    Parts parts;
-
-    DEVICE ListedParts(String text) : text(text), any(text[0] == (CONTAINER == OBJECT ? '{' : '[')), parts(text, {0, 0, CONTAINER}) {}
-    DEVICE bool next(Maybe<String>& part) {
-        if (!any || !parts.next()) return false;
-        part = some(KEYS ? text.cut(parts.key_start, parts.key_end) : text.cut(parts.start, parts.scanner.at));
-        return true;
-    }
-};
 
 }  // namespace json

@@ -31,22 +31,41 @@ DEVICE bool stands_between(uint32_t op, String text, int64_t at) {
 template <int INSTRUCTIONS_, int THREADS_, int STACK_, int SLOTS_, bool ANCHORED_, bool LOOKS_>
 struct RegexProgram {
     static constexpr int INSTRUCTIONS = INSTRUCTIONS_, THREADS = THREADS_, STACK = STACK_, SLOTS = SLOTS_;
-    static constexpr bool ANCHORED = ANCHORED_, LOOKS = LOOKS_;
+    static constexpr bool LOOKS = LOOKS_;
     const char32_t* words;
 
-    DEVICE bool takes(int instruction, uint32_t point) const {
-        const char32_t* range = words + words[3 * instruction + 1];
-        int left = words[3 * instruction + 2];
-        for (int half; left > 16; left -= half) {  // many ranges are halved first
-            half = left / 2;
-            if (point < range[2 * half]) left = half, half = 0;
-            else range += 2 * half;
-        }
-        for (; left > 0; --left, range += 2)
-            if (point <= range[1]) return point >= range[0];
-        return false;
-    }
+    DEVICE static constexpr bool anchored() { return ANCHORED_; }
+    DEVICE static constexpr int seen_words() { return (INSTRUCTIONS + 31) / 32; }
 };
+
+// The program of a row: one of many, of a size that a kernel is compiled for.  Before its instructions are the size that
+// it needs, whether it is anchored, how many groups its pattern has, and how many instructions there are.
+template <int SIZE, int SLOTS_>
+struct RowProgram {
+    static constexpr int INSTRUCTIONS = 4 * SIZE, THREADS = SIZE, STACK = 2 * SIZE, SLOTS = SLOTS_;
+    static constexpr bool LOOKS = true;
+    const char32_t* words;
+
+    DEVICE static RowProgram at(const char32_t* programs, int32_t place) { return {programs + place + 4}; }
+    DEVICE bool fits() const { return words[-4] == SIZE; }
+    DEVICE bool anchored() const { return words[-3]; }
+    DEVICE int64_t groups() const { return words[-2]; }
+    DEVICE int seen_words() const { return (words[-1] + 31) / 32; }
+};
+
+// Whether the class of an instruction has a code point.
+DEVICE bool regex_takes(const char32_t* words, int instruction, uint32_t point) {
+    const char32_t* range = words + words[3 * instruction + 1];
+    int left = words[3 * instruction + 2];
+    for (int half; left > 16; left -= half) {  // many ranges are halved first
+        half = left / 2;
+        if (point < range[2 * half]) left = half, half = 0;
+        else range += 2 * half;
+    }
+    for (; left > 0; --left, range += 2)
+        if (point <= range[1]) return point >= range[0];
+    return false;
+}
 
 // Threads at one place in the text, the most preferred first, each instruction once.
 template <class PROGRAM>
@@ -56,9 +75,9 @@ struct RegexThreads {
     int32_t slots[PROGRAM::THREADS][PROGRAM::SLOTS];
     uint32_t seen[(PROGRAM::INSTRUCTIONS + 31) / 32];
 
-    DEVICE void clear() {
+    DEVICE void clear(PROGRAM program) {
         count = 0;
-        for (uint32_t& word : seen) word = 0;
+        for (int i = 0; i < program.seen_words(); ++i) seen[i] = 0;
     }
     DEVICE bool is_new(int at) {
         const uint32_t bit = 1u << (at & 31);
@@ -128,17 +147,17 @@ template <bool ANY, class PROGRAM> CALLED RegexMatch<PROGRAM> regexp_search(Stri
     RegexThreads<PROGRAM> lists[2];
     RegexMatch<PROGRAM> match;
     int now = 0;
-    lists[0].clear();
+    lists[0].clear(program);
     for (int64_t at = from;;) {
         RegexThreads<PROGRAM>&threads = lists[now], &next = lists[1 - now];
-        if (match.end < 0 && (!PROGRAM::ANCHORED || at == 0)) {
+        if (match.end < 0 && (!program.anchored() || at == 0)) {
             int32_t slots[PROGRAM::SLOTS];
             for (int slot = 0; slot < PROGRAM::SLOTS; ++slot) slots[slot] = slot ? -1 : int32_t(at);
             threads.add(program, 0, slots, at, text);
         }
         const int64_t end = at < text.size ? code_point_end(text, at) : at;
         const uint32_t point = at < text.size ? code_point(text.cut(at, end)) : 0;
-        next.clear();
+        next.clear(program);
         for (int i = 0; i < threads.count; ++i) {
             const int instruction = threads.instruction[i];
             if (program.words[3 * instruction] == RegexOp::MATCH) {
@@ -146,10 +165,10 @@ template <bool ANY, class PROGRAM> CALLED RegexMatch<PROGRAM> regexp_search(Stri
                 for (int slot = 0; slot < PROGRAM::SLOTS; ++slot) match.slots[slot] = threads.slots[i][slot];
                 break;  // those after it are less preferred
             }
-            if (at < text.size && program.takes(instruction, point))
+            if (at < text.size && regex_takes(program.words, instruction, point))
                 next.add(program, instruction + 1, threads.slots[i], end, text);
         }
-        if (at >= text.size || (match.end >= 0 && (ANY || !next.count)) || (PROGRAM::ANCHORED && !next.count)) break;
+        if (at >= text.size || (match.end >= 0 && (ANY || !next.count)) || (program.anchored() && !next.count)) break;
         at = end;
         now = 1 - now;
     }
@@ -160,10 +179,10 @@ template <class PROGRAM> DEVICE bool regexp_found(String text, PROGRAM program) 
     return regexp_search<true>(text, 0, program).end >= 0;
 }
 
-// The last group that is kept, or the whole match where none is.
-template <class PROGRAM> DEVICE Maybe<String> regexp_extract(String text, PROGRAM program) {
+// What a group among those that are kept matched, by default the last one, or the whole match where none is.
+template <class PROGRAM> DEVICE Maybe<String> regexp_extract(String text, PROGRAM program, int group = PROGRAM::SLOTS / 2) {
     const RegexMatch<PROGRAM> match = regexp_search<false>(text, 0, program);
-    return match.end < 0 ? none<String>() : some(match.captured(text, PROGRAM::SLOTS / 2));
+    return match.end < 0 ? none<String>() : some(match.captured(text, group));
 }
 
 // The matches that are replaced, one after the other: an empty one does not follow the one before it directly.
@@ -208,24 +227,27 @@ struct RegexScan {
     DEVICE RegexMatch<PROGRAM> search() const { return regexp_search<false>(text, at, program); }
 };
 
-// What the last group that is kept, or the whole match, is in each match; behind an empty one a character is passed.
+// What a group among those that are kept is in each match, 0 the whole match; behind an empty one a character is passed.
 template <class PROGRAM>
 struct RegexMatches : RegexScan<PROGRAM> {
     using RegexScan<PROGRAM>::text;
     using RegexScan<PROGRAM>::at;
 
-    DEVICE RegexMatches(String text, PROGRAM program) : RegexScan<PROGRAM>(text, program) {}
+    int group;
+
+    DEVICE RegexMatches(String text, PROGRAM program, int group) : RegexScan<PROGRAM>(text, program), group(group) {}
     DEVICE bool next(Maybe<String>& part) {
         if (this->is_done()) return false;
         const RegexMatch<PROGRAM> match = this->search();
         if (match.end < 0) return false;
-        constexpr int GROUP = PROGRAM::SLOTS / 2;
-        part = {match.captured(text, GROUP), GROUP == 0 || match.slots[GROUP ? 2 * GROUP - 1 : 0] >= 0};
+        part = {match.captured(text, group), group == 0 || match.slots[group ? 2 * group - 1 : 0] >= 0};
         at = match.end > match.start() ? match.end : match.end < text.size ? code_point_end(text, match.end) : text.size + 1;
         return true;
     }
 };
-template <class PROGRAM> DEVICE RegexMatches<PROGRAM> regex_matches(String text, PROGRAM program) { return {text, program}; }
+template <class PROGRAM> DEVICE RegexMatches<PROGRAM> regex_matches(String text, PROGRAM program, int group = PROGRAM::SLOTS / 2) {
+    return {text, program, group};
+}
 
 // What stands between the matches, none of which is empty.
 template <class PROGRAM>

@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 
 from gpuetl.engines import no_result
 from gpuetl.engines.no_result import NoResult
+from gpuetl.engines.pandas.columns.column import whole
 from gpuetl.engines.pandas.expressions.functions.regex import pattern_of
+from gpuetl.engines.pandas.expressions.functions.regex_rows import is_column, rows_by_pattern
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.functions.strings import MOST_CHARACTERS
 from gpuetl.expressions.ir import Call
@@ -166,6 +168,25 @@ def change_of(text: str, old: str, new: str) -> int:
     return (len(new.encode()) - len(old.encode())) * text.count(old) if old else 0
 
 
+def by_pattern(function: str, count: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a count that takes patterns of rows, given one for constants; what is refused, or null, has no bytes."""
+
+    def counted_rows(*values: Any) -> Any:
+        columns = [value for value in values if is_column(value)]
+        if not any(map(is_column, values[1:])):
+            valid = all(value.is_valid for value in values[1:])
+            return count(*values) if valid else lengths(values[0]) * 0
+        sizes = np.zeros(len(columns[0]), np.int64)
+        text = whole(values[0]) if is_column(values[0]) else values[0]
+        for part in rows_by_pattern(function, values):
+            if not part.refusal(function):
+                texts = text.take(pa.array(part.rows)) if is_column(text) else text
+                sizes[part.rows] = count(texts, *part.arguments)
+        return sizes
+
+    return counted_rows
+
+
 def matches_replaced(text: Any, pattern: Any, replacement: Any, options: Any = None) -> Any:
     """Return the bytes after every match is replaced; a group counts as its whole match, which may be longer."""
     parts = parse_replacement(replacement.as_py())
@@ -191,6 +212,7 @@ def matches(text: Any, pattern: Any, options: Any) -> Any:
 
 COUNTS: dict[str, Callable[..., Any]] = {
     "concat": concat, "concat_ws": concat_with, "repeat": repeat, "lpad": padded, "rpad": padded, "replace": replaced,
-    "regexp_replace": matches_replaced, "regexp_count": matches_marked,
+    "regexp_replace": by_pattern("regexp_replace", matches_replaced),
+    "regexp_count": by_pattern("regexp_count", matches_marked),
 }  # fmt: skip
 """The bytes of each string that a function makes, or that it makes on the way."""

@@ -27,6 +27,7 @@ from gpuetl.engines.cudf.codegen.functions import (
     ordering,
     paths,
     regex,
+    regex_rows,
     rounding,
     strings,
     text_formats,
@@ -41,8 +42,7 @@ FAMILIES = (
     arithmetic, binary, calendar, case_mapping, characters, digests, formats, hashing, integers, json,
     json_writing, like, list_aggregates,
     list_edits, list_statistics, lists, logic, maps, mathematics, means, nested, ordering, paths, timestamps, regex,
-    rounding, strings,
-    text_formats, zones,
+    regex_rows, rounding, strings, text_formats, zones,
 )  # fmt: skip
 
 DEVICE_FUNCTIONS: dict[str, Device | Library] = {name: f for family in FAMILIES for name, f in family.FUNCTIONS.items()}

@@ -133,8 +133,8 @@ class Program:
         """Set where a split goes: inside first, unless it is lazy."""
         self.instructions[split] = (Op.SPLIT, *((after, inside) if lazy else (inside, after)))
 
-    def program_code(self, anchored: bool) -> str:
-        """Return the `RegexProgram` of C++: instructions of three words, then the ranges of the classes."""
+    def words(self) -> list[int]:
+        """Return the instructions, of three words each, then the ranges of the classes."""
         starts, place = {}, 3 * len(self.instructions)
         for ranges, number in self.classes.items():
             starts[number] = place
@@ -144,13 +144,17 @@ class Program:
             for op, x, y in self.instructions
             for word in (op, starts[x] if op == Op.CHARACTER else x, y)
         ]  # fmt: skip
-        words += [bound for ranges in self.classes for bounds in ranges for bound in bounds]
-        sizes = (
-            len(self.instructions), self.count(Op.CHARACTER, Op.MATCH), self.count(Op.SPLIT, Op.SAVE) + 1,
-            1 + 2 * len(self.captured),
-        )  # fmt: skip
+        return words + [bound for ranges in self.classes for bounds in ranges for bound in bounds]
+
+    def sizes(self) -> tuple[int, int, int]:
+        """Return how many instructions there are, and the most threads and entries of the stack."""
+        return len(self.instructions), self.count(Op.CHARACTER, Op.MATCH), self.count(Op.SPLIT, Op.SAVE) + 1
+
+    def program_code(self, anchored: bool) -> str:
+        """Return the `RegexProgram` of C++."""
+        sizes = (*self.sizes(), 1 + 2 * len(self.captured))
         flags = (str(flag).lower() for flag in (anchored, self.count(*LOOKS) > 0))
-        return f"RegexProgram<{', '.join([*map(str, sizes), *flags])}>{{{c_words(words)}}}"
+        return f"RegexProgram<{', '.join([*map(str, sizes), *flags])}>{{{c_words(self.words())}}}"
 
 
 def replace_low(node: Repeat, low: int) -> Repeat:
@@ -158,12 +162,22 @@ def replace_low(node: Repeat, low: int) -> Repeat:
     return Repeat(node.item, low, node.high, node.lazy)
 
 
-def compiled(root: Node, captured: Collection[int] = ()) -> str:
-    """Return the C++ code of the program that finds a pattern, and the places of some of its groups."""
+def program_of(root: Node, captured: Collection[int] = ()) -> Program:
+    """Return the program that finds a pattern, and the places of some of its groups."""
     program = Program(sorted(captured))
     program.add(root)
     program.emit(Op.MATCH)
-    return program.program_code(begins_at_start(root))
+    return program
+
+
+def compiled(root: Node, captured: Collection[int] = ()) -> str:
+    """Return the C++ code of such a program."""
+    return program_of(root, captured).program_code(begins_at_start(root))
+
+
+def whole(root: Node) -> Node:
+    """Return the tree of a pattern that matches from the start to the very end."""
+    return Chain((Anchor(Place.START), root, Anchor(Place.END)))
 
 
 def begins_at_start(node: Node) -> bool:
@@ -194,8 +208,7 @@ def is_found(call: Call, args: Sequence[str]) -> str:
 
 def is_whole(call: Call, args: Sequence[str]) -> str:
     """Whether the pattern matches from the start to the very end."""
-    whole = Chain((Anchor(Place.START), root_of(call), Anchor(Place.END)))
-    return f"regexp_found({args[0]}, {compiled(whole)})"
+    return f"regexp_found({args[0]}, {compiled(whole(root_of(call)))})"
 
 
 def extract(call: Call, args: Sequence[str]) -> str:
@@ -218,12 +231,19 @@ def parts_between(call: Call, text: str) -> str:
 def replace(call: Call, args: Sequence[str]) -> str:
     r"""Replace every match; the groups that the replacement names are kept, in their order after `\0`."""
     parts = parse_replacement(constant(call.args[2]))
-    groups = sorted({part for part in parts if isinstance(part, int)} - {0})
-    places = {number: place for place, number in enumerate([0, *groups])}
-    replacement = b"".join(
-        part.encode() if isinstance(part, str) else bytes([CAPTURED + places[part]]) for part in parts
-    )
+    groups = groups_named(parts)
+    replacement = replacement_bytes(parts, [0, *groups])
     return f"regexp_replace(out, {args[0]}, {compiled(root_of(call, 3), groups)}, {c_bytes(replacement)})"
+
+
+def groups_named(parts: Sequence[str | int]) -> list[int]:
+    """Return the groups that a replacement names, beside the whole match."""
+    return sorted({part for part in parts if isinstance(part, int)} - {0})
+
+
+def replacement_bytes(parts: Sequence[str | int], kept: Sequence[int]) -> bytes:
+    """Return a replacement for the device, given the groups whose places a match keeps."""
+    return b"".join(part.encode() if isinstance(part, str) else bytes([CAPTURED + kept.index(part)]) for part in parts)
 
 
 def count(call: Call, args: Sequence[str]) -> str:

@@ -43,4 +43,5 @@ SCALARS: dict[str, Callable[..., Any]] = {
     **means.HANDLERS,
 }  # fmt: skip
 SCALARS |= {name: timestamps.in_microseconds(SCALARS[name], dtype) for name, dtype in timestamps.OPERATORS.items()}
+SCALARS |= {name: timestamps.or_time(sign, SCALARS[name]) for name, sign in (("add", 1), ("subtract", -1))}
 """`case` and `coalesce` are not here: they decide which rows their operands see (evaluate.py)."""

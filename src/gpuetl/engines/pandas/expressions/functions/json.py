@@ -11,12 +11,24 @@ from typing import Any, NoReturn, TypeAlias
 
 import pyarrow as pa
 
-from gpuetl.engines.no_result import NOT_A_JSON_NUMBER, NOT_JSON
+from gpuetl.engines.no_result import NOT_A_JSON_NUMBER, NOT_A_PATH, NOT_JSON
 from gpuetl.engines.pandas.expressions.decimals import to_text
 from gpuetl.engines.pandas.expressions.functions.text_rows import by_row
 from gpuetl.errors import EvaluationError
+from gpuetl.expressions.functions.json import KEYS
 from gpuetl.expressions.functions.marked_text import VALUE, pieces_of
-from gpuetl.expressions.json_path import Element, Member, MemberOrElement, Step, parse_path
+from gpuetl.expressions.json_path import (
+    Below,
+    Each,
+    Element,
+    InvalidPath,
+    Member,
+    MemberOrElement,
+    Step,
+    finds_many,
+    parse_path,
+    path_of_key,
+)
 from gpuetl.types.data_types import BOOL, INT64, STRING
 from gpuetl.types.decimal_types import is_decimal
 
@@ -143,6 +155,47 @@ def follow(value: Value, step: Step) -> Value:
     return value[place] if place is not None and -len(value) <= place < len(value) else MISSING
 
 
+def find_all(value: Value, steps: Sequence[Step]) -> Iterator[Value]:
+    """Yield all values at a path, in their order."""
+    if not steps:
+        yield value
+        return
+    for inner in (
+        led_to(value, steps[0], bool(steps[1:])) if isinstance(steps[0], Each | Below) else [follow(value, steps[0])]
+    ):
+        if inner is not MISSING:
+            yield from find_all(inner, steps[1:])
+
+
+def led_to(value: Value, step: Each | Below, itself: bool) -> list[Value]:
+    """Return the values to which a step of several leads."""
+    if isinstance(step, Each):
+        return values_in(value) if isinstance(value, Members) == step.members else []
+    found, level = [value] if itself else [], values_in(value)
+    while level:
+        found += level
+        level = [part for inner in level for part in values_in(inner)]
+    return found
+
+
+def values_in(value: Value) -> list[Value]:
+    """Return the elements of an array, or the values of an object's members."""
+    if isinstance(value, Members):
+        return [inner for _, inner in value]
+    return value if isinstance(value, list) else []
+
+
+def steps_in_row(path: str | int) -> tuple[Step, ...]:
+    """Return the steps of a path, for functions that fail where it is none of one value."""
+    try:
+        steps = parse_path(path_of_key(path))
+    except InvalidPath:
+        raise EvaluationError(NOT_A_PATH) from None
+    if finds_many(steps):
+        raise EvaluationError(NOT_A_PATH)
+    return steps
+
+
 # Values as text.
 
 
@@ -201,8 +254,8 @@ def number_type(text: str) -> str:
 def at_path(function: Callable[[Value], Any], dtype: pa.DataType) -> Callable[..., Any]:
     """Return the handler of a function of the value at a path; null where there is none."""
 
-    def row(text: str, path: str = "$") -> Any:
-        value = find(read(text), parse_path(path))
+    def row(text: str, path: str | int = "$") -> Any:
+        value = find(read(text), steps_in_row(path))
         return None if value is MISSING else function(value)
 
     return by_row(row, dtype)
@@ -213,19 +266,17 @@ def scalar_json(value: Value) -> str | None:
     return None if value is None or isinstance(value, list) else written(value)
 
 
-def exists(text: str, path: str) -> bool:
+def exists(text: str, path: str | int) -> bool:
     """Return whether there is a value at a path."""
-    return find(read(text), parse_path(path)) is not MISSING
+    return find(read(text), steps_in_row(path)) is not MISSING
 
 
-def parts(text: str, what: str) -> list[str]:
-    """Return the elements of an array, or the values or keys of an object, as JSON; none of other values."""
+def parts(text: str, path: str) -> list[str]:
+    """Return the values at a path as JSON, or the keys of an object, none of other values."""
     value = read(text)
-    if what == "elements":
-        return list(map(written, value)) if isinstance(value, list) and not isinstance(value, Members) else []
-    if not isinstance(value, Members):
-        return []
-    return [quoted(key) if what == "keys" else written(inner) for key, inner in value]
+    if path == KEYS.value:
+        return [quoted(key) for key, _ in value] if isinstance(value, Members) else []
+    return list(map(written, find_all(value, parse_path(path))))
 
 
 # Values of the language as JSON.

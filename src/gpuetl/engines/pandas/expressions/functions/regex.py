@@ -1,4 +1,4 @@
-"""Regular expressions on Arrow values, by RE2; patterns were checked when they were typed."""
+"""Regular expressions on Arrow values, by RE2: one pattern for all rows; `regex_rows.py` finds those of columns."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gpuetl.engines.pandas.columns.column import whole
+from gpuetl.engines.pandas.expressions.functions.regex_rows import by_pattern
 from gpuetl.expressions.regex import Pattern, parse_pattern, parse_replacement
-from gpuetl.types.data_types import STRING
+from gpuetl.types.data_types import BOOL, INT64, STRING, DataType
 
 
 def pattern_of(pattern: Any, options: Any = None) -> Pattern:
@@ -140,12 +141,16 @@ def split(text: Any, pattern: Any, options: Any = None) -> Any:
     return listed(text, pattern_of(pattern, options), 0, between)
 
 
+RESULTS: dict[str, tuple[Callable[..., Any], DataType]] = {
+    "regexp_like": (is_found, BOOL),
+    "regexp_full_match": (is_whole, BOOL),
+    "regexp_extract": (extract, STRING),
+    "regexp_extract_all": (extract_all, pa.list_(STRING)),
+    "regexp_split_to_array": (split, pa.list_(STRING)),
+    "regexp_replace": (replace, STRING),
+    "regexp_count": (count, INT64),
+}
+"""What computes each function for a constant pattern, and the type of its result."""
 HANDLERS: dict[str, Callable[..., Any]] = {
-    "regexp_like": is_found,
-    "regexp_full_match": is_whole,
-    "regexp_extract": extract,
-    "regexp_extract_all": extract_all,
-    "regexp_split_to_array": split,
-    "regexp_replace": replace,
-    "regexp_count": count,
+    name: by_pattern(name, handler, returns) for name, (handler, returns) in RESULTS.items()
 }
