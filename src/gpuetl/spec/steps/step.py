@@ -298,7 +298,7 @@ def _on_columns(
             return argument
         if is_sort_key(argument):
             return replace(argument, args=(on_column(argument.args[0]), *argument.args[1:]))
-        own = is_order_text(argument) and call.args[0] in (argument, argument.args[0])
+        own = is_order_text(argument) and call.args[0] in (argument, *argument.args)
         name = arguments.get((argument, own))
         if name is None:  # rows that tie in the text of the call's value are equal
             stem = f":order of {output}" if own else f"{output}:argument"

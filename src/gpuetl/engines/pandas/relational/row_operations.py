@@ -82,7 +82,7 @@ def distinct_rows(operation: Distinct, frame: pa.Table) -> pa.Table:
     groups = encode_keys([frame.column(name) for name in operation.on], frame.num_rows)
     if order is not None:
         runs = np.cumsum(order.new_value)
-        tied = np.count_nonzero(runs == runs[groups.first_rows][groups.codes]) - groups.count
+        tied = int(np.count_nonzero(runs == runs[groups.first_rows][groups.codes])) - groups.count
         note_ties(operation, (*map(SortKey, operation.on), *operation.order_by), tied)
     kept = take_rows(frame, groups.first_rows)
     for name in operation.on:
