@@ -1313,7 +1313,9 @@ def ilike(text: IntoExpression, pattern: str | Expression, escape: str | Express
 
 
 def regexp_like(text: IntoExpression, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
-    """Whether the pattern is found anywhere in text; also `text RLIKE pattern`.
+    """Whether the pattern is found anywhere in text.
+
+    Also `text RLIKE pattern` and `text ~ pattern`, `!~` for not.
 
     Null in any argument gives null.
 
@@ -1323,7 +1325,7 @@ def regexp_like(text: IntoExpression, pattern: str | Expression, options: str | 
 
 
 def regexp_full_match(text: IntoExpression, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
-    """Whether the pattern matches the whole text.
+    """Whether the pattern matches the whole text; also `text SIMILAR TO pattern`.
 
     Null in any argument gives null.
 
@@ -1332,10 +1334,11 @@ def regexp_full_match(text: IntoExpression, pattern: str | Expression, options: 
     return function_call("regexp_full_match", (text, pattern), (options,))
 
 
-def regexp_extract(text: IntoExpression, pattern: str | Expression, group: int | Expression | None = None, options: str | Expression | None = None) -> Expression:
+def regexp_extract(text: IntoExpression, pattern: str | Expression, group: int | Sequence[str] | Expression | None = None, options: str | Expression | None = None) -> Expression:
     """What the first match's group matched (0, the whole match), of several times the last.
 
-    Null without a match, empty if the group took no part.
+    Null without a match, empty if the group took no part. A list of names, `['year', 'month']`, gives a struct of the
+    first groups.
 
     Null in any argument gives null.
 
@@ -1344,10 +1347,10 @@ def regexp_extract(text: IntoExpression, pattern: str | Expression, group: int |
     return function_call("regexp_extract", (text, pattern), (group, options))
 
 
-def regexp_extract_all(text: IntoExpression, pattern: str | Expression, group: int | Expression | None = None, options: str | Expression | None = None) -> Expression:
-    """What a group (0, the whole match) matched in each match, as list<string>.
+def regexp_extract_all(text: IntoExpression, pattern: str | Expression, group: int | Sequence[str] | Expression | None = None, options: str | Expression | None = None) -> Expression:
+    """What a group (0, the whole match) matched in each match, as list<string>; null where it took no part.
 
-    Null where it took no part.
+    A list of names gives a list of structs.
 
     Null in any argument gives null.
 
@@ -2035,11 +2038,10 @@ def date_trunc(unit: DateUnit | Expression, x: IntoExpression) -> Expression:
 
 
 def time_bucket(width: timedelta | Expression, x: IntoExpression, origin: date | Expression | None = None) -> Expression:
-    """The start of the bucket.
+    """The start of the bucket: buckets are `width` long and one starts at `origin` (2000-01-03, a Monday.
 
-    Buckets are `width` long and one starts at `origin` (1970-01-01, in UTC where zoned). A width of months or years
-    counts months on the clock and keeps a date a date; its origin is the start of a month. In the place of `origin`, an
-    interval moves all buckets by it.
+    In UTC where zoned). A width of months or years counts months on the clock and keeps a date a date; its origin is
+    the start of a month (2000-01). In the place of `origin`, an interval moves all buckets by it.
 
     Null in any argument gives null.
 

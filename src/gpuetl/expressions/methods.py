@@ -1108,7 +1108,7 @@ class Methods:
     def regexp_like(self, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
         """Whether the pattern is found anywhere in text.
 
-        Also `text RLIKE pattern`.
+        Also `text RLIKE pattern` and `text ~ pattern`, `!~` for not.
 
         Null in any argument gives null.
 
@@ -1119,16 +1119,19 @@ class Methods:
     def regexp_full_match(self, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
         """Whether the pattern matches the whole text.
 
+        Also `text SIMILAR TO pattern`.
+
         Null in any argument gives null.
 
         Example: `lit("order 66").regexp_full_match(r"\\d+")` is `False`.
         """
         return self._call("regexp_full_match", (self, pattern), (options,))
 
-    def regexp_extract(self, pattern: str | Expression, group: int | Expression | None = None, options: str | Expression | None = None) -> Expression:
+    def regexp_extract(self, pattern: str | Expression, group: int | Sequence[str] | Expression | None = None, options: str | Expression | None = None) -> Expression:
         """What the first match's group matched (0, the whole match), of several times the last.
 
-        Null without a match, empty if the group took no part.
+        Null without a match, empty if the group took no part. A list of names, `['year', 'month']`, gives a struct of
+        the first groups.
 
         Null in any argument gives null.
 
@@ -1136,10 +1139,10 @@ class Methods:
         """
         return self._call("regexp_extract", (self, pattern), (group, options))
 
-    def regexp_extract_all(self, pattern: str | Expression, group: int | Expression | None = None, options: str | Expression | None = None) -> Expression:
-        """What a group (0, the whole match) matched in each match, as list<string>.
+    def regexp_extract_all(self, pattern: str | Expression, group: int | Sequence[str] | Expression | None = None, options: str | Expression | None = None) -> Expression:
+        """What a group (0, the whole match) matched in each match, as list<string>; null where it took no part.
 
-        Null where it took no part.
+        A list of names gives a list of structs.
 
         Null in any argument gives null.
 
@@ -1764,11 +1767,10 @@ class Methods:
         return self._call("date_trunc", (unit, self))
 
     def time_bucket(self, width: timedelta | Expression, origin: date | Expression | None = None) -> Expression:
-        """The start of the bucket.
+        """The start of the bucket: buckets are `width` long and one starts at `origin` (2000-01-03, a Monday.
 
-        Buckets are `width` long and one starts at `origin` (1970-01-01, in UTC where zoned). A width of months or years
-        counts months on the clock and keeps a date a date; its origin is the start of a month. In the place of
-        `origin`, an interval moves all buckets by it.
+        In UTC where zoned). A width of months or years counts months on the clock and keeps a date a date; its origin
+        is the start of a month (2000-01). In the place of `origin`, an interval moves all buckets by it.
 
         Null in any argument gives null.
 
