@@ -29,7 +29,7 @@ CONSTANTS = {
     "ambiguous": "ZoneChoice", "nonexistent": "ZoneChoice", "unit": "DateUnit", "zone": "str", "format": "str",
     "digits": "int", "start": "int", "length": "int", "count": "int", "index": "int", "group": "int", "n": "int",
     "offset": "int", "frame": "int | timedelta", "half_life": "float | timedelta", "span": "float", "alpha": "float", "com": "float", "adjust": "bool", "bias": "bool",
-    "gap": "timedelta", "rows": "Rows", "range": "Range", "centered": "bool", "min_periods": "int", "method": "RankMethod",
+    "gap": "timedelta", "size": "int", "place": "int", "rows": "Rows", "range": "Range", "centered": "bool", "min_periods": "int", "method": "RankMethod",
     "width": "timedelta", "low": "float", "high": "float", "base": "int", "interval": "timedelta", "origin": "date", "q": "float | Sequence[float]", "k": "int", "ignore_nulls": "bool", "order": "str", "function": "Callable[..., IntoExpression]", "nulls": "str", "field": "str",
     **dict.fromkeys(("separator", "characters", "old", "new", "prefix", "suffix", "part", "fill"), "str"),
     "path": "str | int | Sequence[str]", "trim_extension": "bool | str", "structure": "str",

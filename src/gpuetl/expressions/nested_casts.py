@@ -7,7 +7,16 @@ import pyarrow as pa
 from gpuetl.expressions.functions.function import scalar_call
 from gpuetl.expressions.ir import Call, Cast, Expr, Lambda, Literal, Variable
 from gpuetl.types.data_types import BOOL, NULL, STRING, DataType, can_cast
-from gpuetl.types.nested_types import field_names, field_type, is_list, is_map, is_struct, is_tuple, struct_of
+from gpuetl.types.nested_types import (
+    field_names,
+    field_type,
+    is_list,
+    is_map,
+    is_nested,
+    is_struct,
+    is_tuple,
+    struct_of,
+)
 
 
 def castable(source: DataType, target: DataType, lenient: bool = False) -> bool:
@@ -58,6 +67,13 @@ def nested_cast(x: Expr, target: DataType, lenient: bool, implicit: bool, depth:
         )
         return scalar_call("map", tuple(lists), target)
     return cast_struct(x, target, lenient, implicit, depth) if is_struct(target) else Cast(x, target, lenient, implicit)
+
+
+def without_nested_cast(expr: Expr) -> Expr:
+    """Return a cast to a nested type as what it is: of that type already, null, or casts of all parts."""
+    if isinstance(expr, Cast) and is_nested(expr.dtype):
+        return nested_cast(expr.operand, expr.dtype, expr.lenient, expr.implicit)
+    return expr
 
 
 def cast_list(x: Expr, target: DataType, lenient: bool, implicit: bool, depth: int) -> Call:

@@ -58,6 +58,7 @@ from gpuetl.engines.no_result import (
     OF_ANOTHER_FORM,
     OFFSET_SECONDS,
     OTHER_LENGTH,
+    OTHER_SIZE,
     OVERFLOW,
     RANGE_TOO_LONG,
     SHOWN_TWICE,
@@ -121,6 +122,7 @@ REASONS = (
     SIZE_OF_NO_LIST,
     STEP_OF_ZERO,
     NOT_A_PATH,
+    OTHER_SIZE,
 )
 """What `Reason` in rows.cuh stands for, in its order; `dtype` is that of the result."""
 

@@ -250,6 +250,7 @@ enum Reason : int {
     SIZE_OF_NO_LIST = 38,
     STEP_OF_ZERO = 39,
     NOT_A_PATH = 40,
+    OTHER_SIZE = 41,
 };
 
 // Where one call tells of a row that has no result; the least row is kept, with the reason.
