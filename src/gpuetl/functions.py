@@ -26,11 +26,11 @@ __all__ = [
     "day_name", "dayofweek", "dayofyear", "days", "days_in_month", "decade", "decayed_sum", "decode", "degrees",
     "dense_rank", "diff", "divide", "encode", "ends_with", "entropy", "epoch", "epoch_ms", "epoch_ns", "epoch_us",
     "equal", "era", "even", "ewm_mean", "ewm_std", "ewm_var", "exp", "expm1", "factorial", "fdiv", "ffill", "first",
-    "flatten", "floor", "fmod", "format", "from_base64", "from_epoch", "from_epoch_ms", "from_json", "gamma", "gcd",
-    "generate_series", "geometric_mean", "greater", "greater_equal", "greatest", "hamming", "hash", "hex", "histogram",
-    "hour", "hours", "hypot", "ilike", "initcap", "int_divide", "interpolate", "is_distinct", "is_finite", "is_in",
-    "is_infinite", "is_leap_year", "is_nan", "is_not_distinct", "is_null", "iso_year", "isodow", "jaccard",
-    "jaro_similarity", "jaro_winkler_similarity", "json", "json_array", "json_array_length", "json_exists",
+    "flatten", "floor", "fmod", "format", "from_base64", "from_epoch", "from_epoch_ms", "from_epoch_us", "from_json",
+    "gamma", "gcd", "generate_series", "geometric_mean", "greater", "greater_equal", "greatest", "hamming", "hash",
+    "hex", "histogram", "hour", "hours", "hypot", "ilike", "initcap", "int_divide", "interpolate", "is_distinct",
+    "is_finite", "is_in", "is_infinite", "is_leap_year", "is_nan", "is_not_distinct", "is_null", "iso_year", "isodow",
+    "jaccard", "jaro_similarity", "jaro_winkler_similarity", "json", "json_array", "json_array_length", "json_exists",
     "json_extract", "json_extract_string", "json_keys", "json_object", "json_type", "json_valid", "json_value",
     "julian", "kurtosis", "kurtosis_pop", "lag", "last", "last_day", "lcm", "lead", "least", "left", "length", "less",
     "less_equal", "levenshtein", "lgamma", "like", "list_any_value", "list_append", "list_bit_and", "list_bit_or",
@@ -44,27 +44,28 @@ __all__ = [
     "list_skewness", "list_slice", "list_sort", "list_std", "list_std_pop", "list_string_agg", "list_sum",
     "list_transform", "list_unique", "list_value", "list_var", "list_var_pop", "list_where", "list_zip", "ln",
     "local_time", "log", "log10", "log1p", "log2", "lower", "lpad", "ltrim", "mad", "make_date", "make_time",
-    "make_timestamp", "map", "map_concat", "map_contains", "map_contains_entry", "map_contains_value", "map_entries",
-    "map_extract", "map_from_entries", "map_get", "map_keys", "map_values", "max", "max_by", "max_by_n", "max_n", "md5",
-    "mean", "mean_distinct", "median", "median_distinct", "microsecond", "microseconds", "millennium", "millisecond",
-    "milliseconds", "min", "min_by", "min_by_n", "min_n", "minute", "minutes", "mode", "modulo", "month", "month_name",
-    "multiply", "negate", "nextafter", "not_", "not_equal", "nth_value", "ntile", "nullif", "or_", "parse_dirname",
-    "parse_dirpath", "parse_filename", "parse_path", "pct_change", "percent_rank", "pi", "power", "printf", "product",
-    "product_distinct", "qcut", "quantile", "quantile_disc", "quarter", "radians", "range", "rank", "regexp_count",
-    "regexp_escape", "regexp_extract", "regexp_extract_all", "regexp_full_match", "regexp_like", "regexp_replace",
-    "regexp_split_to_array", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2", "regr_slope",
-    "regr_sxx", "regr_sxy", "regr_syy", "remove_prefix", "remove_suffix", "repeat", "replace", "reverse", "right",
-    "rolling_corr", "rolling_count", "rolling_count_distinct", "rolling_covar_pop", "rolling_covar_samp",
-    "rolling_first", "rolling_last", "rolling_max", "rolling_mean", "rolling_median", "rolling_min",
-    "rolling_nth_value", "rolling_quantile", "rolling_std", "rolling_sum", "rolling_var", "round", "row", "row_number",
-    "rpad", "rtrim", "second", "seconds", "sem", "session_id", "sha1", "sha256", "shift_left", "shift_right", "sign",
-    "signbit", "sin", "sinh", "skewness", "split", "split_part", "sqrt", "starts_with", "std", "std_distinct",
-    "std_pop", "strftime", "string_agg", "string_agg_distinct", "strpos", "strptime", "struct_concat",
-    "struct_contains", "struct_extract", "struct_extract_at", "struct_insert", "struct_keys", "struct_pack",
-    "struct_position", "struct_update", "struct_values", "substring", "subtract", "sum", "sum_distinct", "tan", "tanh",
-    "text_slice", "time_bucket", "to_base", "to_base64", "to_date", "to_json", "to_timestamp", "translate", "trim",
-    "trunc", "try_add", "try_from_json", "try_multiply", "try_strptime", "try_subtract", "typeof", "unhex", "unicode",
-    "upper", "url_decode", "url_encode", "values_by_frequency", "var", "var_distinct", "var_pop", "week", "weeks",
+    "make_timestamp", "make_timestamptz", "map", "map_concat", "map_contains", "map_contains_entry",
+    "map_contains_value", "map_entries", "map_extract", "map_from_entries", "map_get", "map_keys", "map_values", "max",
+    "max_by", "max_by_n", "max_n", "md5", "mean", "mean_distinct", "median", "median_distinct", "microsecond",
+    "microseconds", "millennium", "millisecond", "milliseconds", "min", "min_by", "min_by_n", "min_n", "minute",
+    "minutes", "mode", "modulo", "month", "month_name", "multiply", "negate", "nextafter", "not_", "not_equal",
+    "nth_value", "ntile", "nullif", "or_", "parse_dirname", "parse_dirpath", "parse_filename", "parse_path",
+    "pct_change", "percent_rank", "pi", "power", "printf", "product", "product_distinct", "qcut", "quantile",
+    "quantile_disc", "quarter", "radians", "range", "rank", "regexp_count", "regexp_escape", "regexp_extract",
+    "regexp_extract_all", "regexp_full_match", "regexp_like", "regexp_replace", "regexp_split_to_array", "regr_avgx",
+    "regr_avgy", "regr_count", "regr_intercept", "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy",
+    "remove_prefix", "remove_suffix", "repeat", "replace", "reverse", "right", "rolling_corr", "rolling_count",
+    "rolling_count_distinct", "rolling_covar_pop", "rolling_covar_samp", "rolling_first", "rolling_last", "rolling_max",
+    "rolling_mean", "rolling_median", "rolling_min", "rolling_nth_value", "rolling_quantile", "rolling_std",
+    "rolling_sum", "rolling_var", "round", "row", "row_number", "rpad", "rtrim", "second", "seconds", "sem",
+    "session_id", "sha1", "sha256", "shift_left", "shift_right", "sign", "signbit", "sin", "sinh", "skewness", "split",
+    "split_part", "sqrt", "starts_with", "std", "std_distinct", "std_pop", "strftime", "string_agg",
+    "string_agg_distinct", "strpos", "strptime", "struct_concat", "struct_contains", "struct_extract",
+    "struct_extract_at", "struct_insert", "struct_keys", "struct_pack", "struct_position", "struct_update",
+    "struct_values", "substring", "subtract", "sum", "sum_distinct", "tan", "tanh", "text_slice", "time_bucket",
+    "to_base", "to_base64", "to_date", "to_json", "to_timestamp", "translate", "trim", "trunc", "try_add",
+    "try_from_json", "try_multiply", "try_strptime", "try_subtract", "typeof", "unhex", "unicode", "upper",
+    "url_decode", "url_encode", "values_by_frequency", "var", "var_distinct", "var_pop", "week", "weeks",
     "weighted_avg", "width_bucket", "year", "yearweek",
 ]  # fmt: skip
 
@@ -1315,7 +1316,9 @@ def ilike(text: IntoExpression, pattern: str | Expression, escape: str | Express
 
 
 def regexp_like(text: IntoExpression, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
-    """Whether the pattern is found anywhere in text; also `text RLIKE pattern`.
+    """Whether the pattern is found anywhere in text.
+
+    Also `text RLIKE pattern` and `text ~ pattern`, `!~` for not.
 
     Null in any argument gives null.
 
@@ -1325,7 +1328,7 @@ def regexp_like(text: IntoExpression, pattern: str | Expression, options: str | 
 
 
 def regexp_full_match(text: IntoExpression, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
-    """Whether the pattern matches the whole text.
+    """Whether the pattern matches the whole text; also `text SIMILAR TO pattern`.
 
     Null in any argument gives null.
 
@@ -1334,10 +1337,11 @@ def regexp_full_match(text: IntoExpression, pattern: str | Expression, options: 
     return function_call("regexp_full_match", (text, pattern), (options,))
 
 
-def regexp_extract(text: IntoExpression, pattern: str | Expression, group: int | Expression | None = None, options: str | Expression | None = None) -> Expression:
+def regexp_extract(text: IntoExpression, pattern: str | Expression, group: int | Sequence[str] | Expression | None = None, options: str | Expression | None = None) -> Expression:
     """What the first match's group matched (0, the whole match), of several times the last.
 
-    Null without a match, empty if the group took no part.
+    Null without a match, empty if the group took no part. A list of names, `['year', 'month']`, gives a struct of the
+    first groups.
 
     Null in any argument gives null.
 
@@ -1346,10 +1350,10 @@ def regexp_extract(text: IntoExpression, pattern: str | Expression, group: int |
     return function_call("regexp_extract", (text, pattern), (group, options))
 
 
-def regexp_extract_all(text: IntoExpression, pattern: str | Expression, group: int | Expression | None = None, options: str | Expression | None = None) -> Expression:
-    """What a group (0, the whole match) matched in each match, as list<string>.
+def regexp_extract_all(text: IntoExpression, pattern: str | Expression, group: int | Sequence[str] | Expression | None = None, options: str | Expression | None = None) -> Expression:
+    """What a group (0, the whole match) matched in each match, as list<string>; null where it took no part.
 
-    Null where it took no part.
+    A list of names gives a list of structs.
 
     Null in any argument gives null.
 
@@ -1851,7 +1855,7 @@ def to_date(x: IntoExpression) -> Expression:
 
 
 def epoch(x: IntoExpression) -> Expression:
-    """Seconds since 1970-01-01 (UTC where zoned), or of a duration, with their fraction.
+    """Seconds since 1970-01-01 (UTC where zoned), of a time or a duration, with their fraction.
 
     Null in any argument gives null.
 
@@ -1861,7 +1865,9 @@ def epoch(x: IntoExpression) -> Expression:
 
 
 def epoch_ms(x: IntoExpression) -> Expression:
-    """Milliseconds since 1970-01-01 (UTC where zoned), or of a duration, rounded down.
+    """Milliseconds since 1970-01-01 (UTC where zoned), of a time or a duration, rounded down.
+
+    Of an integer, `from_epoch_ms`.
 
     Null in any argument gives null.
 
@@ -1871,7 +1877,7 @@ def epoch_ms(x: IntoExpression) -> Expression:
 
 
 def epoch_us(x: IntoExpression) -> Expression:
-    """Microseconds since 1970-01-01 (UTC where zoned), or of a duration.
+    """Microseconds since 1970-01-01 (UTC where zoned), of a time or a duration.
 
     Null in any argument gives null.
 
@@ -1881,7 +1887,7 @@ def epoch_us(x: IntoExpression) -> Expression:
 
 
 def epoch_ns(x: IntoExpression) -> Expression:
-    """Nanoseconds since 1970-01-01 (UTC where zoned), or of a duration.
+    """Nanoseconds since 1970-01-01 (UTC where zoned), of a time or a duration.
 
     Null in any argument gives null.
 
@@ -1956,6 +1962,16 @@ def from_epoch_ms(milliseconds: IntoExpression) -> Expression:
     return function_call("from_epoch_ms", (milliseconds,))
 
 
+def from_epoch_us(microseconds: IntoExpression) -> Expression:
+    """The naive timestamp, in UTC, of microseconds since 1970.
+
+    Null in any argument gives null.
+
+    Example: `from_epoch_us(lit(60500000))` is `datetime.fromisoformat("1970-01-01 00:01:00.500000")`.
+    """
+    return function_call("from_epoch_us", (microseconds,))
+
+
 def date_add(x: IntoExpression, interval: timedelta | Expression) -> Expression:
     """`x + INTERVAL '1 month'`: months later, on the month's last day if it has no such day.
 
@@ -2001,7 +2017,8 @@ def date_diff(unit: DateUnit | Expression, a: IntoExpression, b: IntoExpression)
 def date_sub(unit: DateUnit | Expression, a: IntoExpression, b: IntoExpression) -> Expression:
     """How many whole units pass from a to b: negative ones if b is before a.
 
-    A month is complete at the same day and time of the next one, or on its last day.
+    A month is complete at the same day and time of the next one, or on its last day. Days and longer units of zoned
+    timestamps are those of the clock.
 
     Null in any argument gives null.
 
@@ -2024,10 +2041,10 @@ def date_trunc(unit: DateUnit | Expression, x: IntoExpression) -> Expression:
 
 
 def time_bucket(width: timedelta | Expression, x: IntoExpression, origin: date | Expression | None = None) -> Expression:
-    """The start of the bucket.
+    """The start of the bucket: buckets are `width` long and one starts at `origin` (2000-01-03, a Monday.
 
-    Buckets are `width` long and one starts at `origin` (1970-01-01, in UTC where zoned). A width of months or years
-    counts months on the clock and keeps a date a date; its origin is the start of a month.
+    In UTC where zoned). A width of months or years counts months on the clock and keeps a date a date; its origin is
+    the start of a month (2000-01). In the place of `origin`, an interval moves all buckets by it.
 
     Null in any argument gives null.
 
@@ -2175,6 +2192,18 @@ def assume_zone(x: IntoExpression, zone: str | Expression, *, ambiguous: ZoneCho
     Example: `assume_zone(lit(datetime.fromisoformat("2013-10-27 02:30:00")), "Europe/Berlin", ambiguous="earliest")` is `datetime.fromisoformat("2013-10-27 02:30:00+02:00")`.
     """
     return function_call("assume_zone", (x, zone), ambiguous=ambiguous, nonexistent=nonexistent)
+
+
+def make_timestamptz(year: IntoExpression, month: IntoExpression, day: IntoExpression, hour: IntoExpression, minute: IntoExpression, second: IntoExpression, zone: str | Expression) -> Expression:
+    """The instant at which the zone's clock shows the parts.
+
+    An error as in `make_timestamp`, and where it shows them twice or never.
+
+    Null in any argument gives null.
+
+    Example: `make_timestamptz(lit(2013), 7, 9, 12, 0, 0, "Europe/Berlin")` is `datetime.fromisoformat("2013-07-09 12:00:00+02:00")`.
+    """
+    return function_call("make_timestamptz", (year, month, day, hour, minute, second, zone))
 
 
 def local_time(x: IntoExpression) -> Expression:

@@ -136,7 +136,7 @@ def test_months_of_a_zoned_timestamp_are_those_of_its_clock(instant, sql, expect
         ("time_bucket(INTERVAL '1 month 1 day', ts)", "time_bucket takes months or a fixed length above zero, got '1 month 1 day'"),
         ("time_bucket(INTERVAL '-1 month', ts)", "time_bucket takes months or a fixed length above zero, got '-1 month'"),
         ("time_bucket(INTERVAL '1 month', ts, DATE '2000-01-03')", "time_bucket takes an origin that is the start of a month, got 2000-01-03"),
-        ("time_bucket(INTERVAL '1 month', tz, tz)", "time_bucket takes a constant or a $parameter as origin"),
+        ("time_bucket(INTERVAL '1 month', tz, tz)", "time_bucket takes a constant or a $parameter as origin of months"),
         ("date_add(d)", "date_add got 1 argument"),
     ],
 )  # fmt: skip

@@ -95,7 +95,6 @@ def test_a_constant_list_has_no_rows_where_there_are_none(sql):
         ("list_get(x, 1.5)", "list_get takes a whole number as index, got float64"),
         ("list_get(s, 1)", "list_get takes a list, got string"),
         ("split(x, ',')", "split does not take lists"),
-        ("CAST(s AS list<string>)", "cannot cast string to list<string>"),
         ("CAST(NULL AS list<thing>)", "unknown type"),
     ],
 )
@@ -131,7 +130,6 @@ def test_other_types_are_refused(sql, message):
         ("[i for e, i in l if e > 5]", "gpuetl does not support the place 'i' before a condition"),
         ("list_aggr([CAST(1 AS int128)], 'avg')", "unknown type 'int128'"),
         ("to_json(l)[2]", "to_json gives JSON in a string, and [ ] takes characters of a string"),
-        ("s[1] -> '$.**'", "json_extract cannot take the path '$.**'"),
         ("list_transform(l, 1)", "list_transform takes a list and a lambda"),
         ("list_transform(k, lambda e: e)", "list_transform takes a list, got int64"),
         ("list_filter(l, lambda e: e)", "list_filter takes a lambda that gives a boolean, got int64"),

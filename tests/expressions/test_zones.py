@@ -116,7 +116,6 @@ def test_a_zone_whose_parameter_has_no_value_yet_is_taken_for_utc():
     ("sql", "message", "hint"),
     [
         ("ts AT TIME ZONE 'Europe/Berln'", "AT TIME ZONE does not know the time zone 'Europe/Berln'", "Did you mean 'Europe/Berlin'?"),
-        ("tz AT TIME ZONE 'europe/berlin'", "AT TIME ZONE does not know the time zone 'europe/berlin'", "Did you mean 'Europe/Berlin'?"),
         ("convert_zone(tz, '+25:00')", "convert_zone does not know the time zone '+25:00'", "A zone is named as in the tz database: 'Europe/Berlin', '+01:00'."),
         ("ts AT TIME ZONE 'Europe'", "AT TIME ZONE does not know the time zone 'Europe'", "Did you mean 'Europe/Rome'?"),
         ("ts AT TIME ZONE '../zoneinfo/UTC'", "AT TIME ZONE does not know the time zone '../zoneinfo/UTC'", "A zone is named as in the tz database: 'Europe/Berlin', '+01:00'."),

@@ -7,9 +7,10 @@ from fuzz.duckdb_logic import greater, less
 from fuzz.duckdb_text import Text, constant_of
 from fuzz.duckdb_types import sql_type
 from gpuetl.expressions.ir import Call
-from gpuetl.types.data_types import DATE, is_floating, is_integer
+from gpuetl.types.data_types import DATE, TIME, is_floating, is_integer
 from gpuetl.types.decimal_types import is_decimal
 
+DAY = 86_400_000_000
 NUMBER_MACROS = """
 CREATE MACRO modulo_64(n) AS (n % 18446744073709551616 + 18446744073709551616) % 18446744073709551616;
 CREATE MACRO wrapped(n) AS CAST(modulo_64(n) - CASE WHEN modulo_64(n) >= 9223372036854775808
@@ -31,6 +32,8 @@ def arithmetic(operator: str) -> Text:
     def text(call: Call, x: str, y: str) -> str:
         if is_decimal(call.dtype):
             return f"CAST({decimals.widened(x, call.args[0].dtype)} {operator} {y} AS {sql_type(call.dtype)})"
+        if call.dtype == TIME:
+            return f"CAST(past(CAST({x} AS HUGEINT) {operator} {y}, {DAY}) AS BIGINT)"
         if DATE in (types := [arg.dtype for arg in call.args]):
             return (
                 f"({x} - {y})"

@@ -4,7 +4,7 @@ from fuzz.duckdb_text import Text, clock, constant_of, moment
 from fuzz.duckdb_types import sql_type
 from gpuetl.expressions.ir import Call
 from gpuetl.types.calendar_intervals import CALENDAR
-from gpuetl.types.data_types import DATE, is_floating
+from gpuetl.types.data_types import DATE, TIMESTAMP, is_floating
 from gpuetl.types.time_zones import fixed_offset
 
 SECOND = 1_000_000
@@ -57,6 +57,11 @@ def make_timestamp(year: str, month: str, day: str, hour: str, minute: str, seco
     )
 
 
+def make_timestamptz(call: Call, *args: str) -> str:
+    """The clock of a zone, which must show it once."""
+    return instant(make_timestamp(*args[:-1]), constant_of(call, 6), "'raise'", "'raise'")
+
+
 def make_time(call: Call, hour: str, minute: str, second: str) -> str:
     """DuckDB takes 60 seconds as well; a null part makes null of any others."""
     known = " AND ".join(f"{part} IS NOT NULL" for part in (hour, minute, second))
@@ -68,6 +73,8 @@ def make_time(call: Call, hour: str, minute: str, second: str) -> str:
 def date_sub(call: Call, unit: str, a: str, b: str) -> str:
     """Whole units, as DuckDB has them."""
     dtype = call.args[1].dtype
+    if getattr(dtype, "tz", None) and LENGTHS.get(constant_of(call, 0), DAY) < DAY:
+        dtype = TIMESTAMP
     return f"date_sub('{constant_of(call, 0)}', {', '.join(f'CAST({moment(x, dtype)} AS TIMESTAMP)' for x in (a, b))})"
 
 
@@ -133,7 +140,8 @@ def time_bucket(call: Call, width: str, x: str, origin: str = "CAST(0 AS BIGINT)
             if call.dtype.tz
             else f"epoch_us({start})"
         )
-    return f"CAST(CAST({x} AS HUGEINT) - past(CAST({x} AS HUGEINT) - {origin}, {width}) AS BIGINT)"
+    start = f"CAST(CAST({x} AS HUGEINT) - past(CAST({x} AS HUGEINT) - {origin}, {width}) AS BIGINT)"
+    return f"checked({x} IS NOT NULL AND {origin} IS NOT NULL AND {width} <= 0, {start})"
 
 
 def assume_zone(call: Call, x: str, zone: str, ambiguous: str = "'raise'", nonexistent: str = "'raise'") -> str:
@@ -209,6 +217,8 @@ TIMES: dict[str, Text] = {
     "make_timestamp": lambda call, *parts: make_timestamp(*parts),
     "from_epoch": measured(SECOND),
     "from_epoch_ms": measured(1000),
+    "from_epoch_us": "{0}",
+    "make_timestamptz": make_timestamptz,
     **{f"{unit}s": measured(length) for unit, length in LENGTHS.items()},
     "date_add": date_add,
     "add_days": add_days,

@@ -15,7 +15,7 @@ from gpuetl.expressions.functions.function import Argument
 from gpuetl.expressions.ir import ABSENT, Column
 from gpuetl.expressions.numbers import constant_literal
 from gpuetl.expressions.syntax import ASSOCIATIVE, Constant, Syntax
-from gpuetl.types.data_types import BOOL, FLOAT64, INT64, STRING, DataType, can_be_key
+from gpuetl.types.data_types import BOOL, DURATION, FLOAT64, INT64, STRING, TIMESTAMP, DataType, can_be_key
 from gpuetl.types.nested_types import is_list
 
 CONSTANTS: dict[str, tuple[Any, ...]] = {
@@ -127,13 +127,17 @@ def _combinations(function: Function) -> Iterator[tuple[tuple[Argument, ...], tu
             yield slots, tuple(next(chosen) if slot.is_receiver else None for slot in slots)
 
 
+BESIDE = {STRING: (STRING, INT64), FLOAT64: (INT64,), INT64: (INT64,), TIMESTAMP: (DURATION, TIMESTAMP)}
+"""Types of columns that stand in the place of what most often is a constant, by the type of the first argument."""
+
+
 def _with_columns(slots: tuple[Argument, ...]) -> Iterator[tuple[tuple[Argument, ...], tuple[DataType | None, ...]]]:
     """Yield parameters of which those that most often are constants are columns of strings or numbers, some or all."""
     usual = [slot for slot in slots if slot.usual_constant]
-    for choice in product((STRING, INT64, None), repeat=len(usual)) if usual else ():
-        if any(choice):
-            chosen = dict(zip(usual, choice, strict=True))
-            for receiver in (STRING, FLOAT64, INT64):
+    for receiver, types in BESIDE.items() if usual else ():
+        for choice in product((*types, None), repeat=len(usual)):
+            if any(choice):
+                chosen = dict(zip(usual, choice, strict=True))
                 yield slots, tuple(receiver if slot.is_receiver else chosen.get(slot) for slot in slots)
 
 

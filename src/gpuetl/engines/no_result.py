@@ -105,6 +105,8 @@ OTHER_LENGTH = coded("GE2003", "the strings differ in length")
 NOT_JSON = coded("GE1864", "not JSON, or nested in more than 256 levels")
 NOT_A_PATH = coded("GE1860", "not a path of one value, such as $.a[0], /a/0, or a key alone")
 NOT_A_JSON_NUMBER = coded("GE1863", "JSON has no NaN and no infinities")
+NO_PART = coded("GE2003", "not the name of a part of a date")
+NOT_ABOVE_ZERO = coded("GE2003", "the width is not above zero")
 EMPTY_STRING = coded("GE2003", "a string is empty")
 EMPTY_FILL = coded("GE2003", "the fill is empty")
 LENGTHS_DIFFER = coded("GE1870", "the lists have different lengths")
@@ -148,6 +150,8 @@ class NoResult(EvaluationError):
         code = code_of(reason)
         if isinstance(expr, Cast):
             code = "GE2001" if expr.implicit else "GE2002"
+        if isinstance(expr, Call) and expr.function.name == "checked_text":
+            code, reason, values = "GE2002", f"not a valid {values[1].as_py()}", values[:1]
         if isinstance(expr, Cast) and expr.dtype != STRING:
             reason = why_not(values[0], expr.dtype)
         elif reason == "overflow":
@@ -171,7 +175,7 @@ def hint_of(expr: Expr, expression: str, reason: str, values: Sequence[Any]) -> 
     other = next((other for start, other in NULL_INSTEAD.items() if expression.startswith(start)), "")
     if wider := number_type(expr, values):
         return f"{wider} holds this value; TRY_CAST gives null instead."
-    if other:
+    if other and "AS map<" not in expression:
         return f"{other} gives null instead."
     if reason == NOT_JSON:
         return "Leave such rows out by json_valid, or write CASE WHEN json_valid(x) THEN … END."

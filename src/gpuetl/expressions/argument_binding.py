@@ -53,7 +53,7 @@ def interval_argument(function: Function, place: int, argument: Constant) -> Exp
     """Return an interval of months where a function takes a constant one; None for any other argument."""
     if isinstance(argument.value, CalendarInterval):
         slot = function.arguments[min(place, len(function.arguments) - 1)]
-        if slot.constant and slot.name in ("interval", "width"):
+        if (slot.constant or slot.usual_constant) and slot.name in ("interval", "width"):
             return constant_literal(argument.value)
     return None
 

@@ -1108,7 +1108,7 @@ class Methods:
     def regexp_like(self, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
         """Whether the pattern is found anywhere in text.
 
-        Also `text RLIKE pattern`.
+        Also `text RLIKE pattern` and `text ~ pattern`, `!~` for not.
 
         Null in any argument gives null.
 
@@ -1119,16 +1119,19 @@ class Methods:
     def regexp_full_match(self, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
         """Whether the pattern matches the whole text.
 
+        Also `text SIMILAR TO pattern`.
+
         Null in any argument gives null.
 
         Example: `lit("order 66").regexp_full_match(r"\\d+")` is `False`.
         """
         return self._call("regexp_full_match", (self, pattern), (options,))
 
-    def regexp_extract(self, pattern: str | Expression, group: int | Expression | None = None, options: str | Expression | None = None) -> Expression:
+    def regexp_extract(self, pattern: str | Expression, group: int | Sequence[str] | Expression | None = None, options: str | Expression | None = None) -> Expression:
         """What the first match's group matched (0, the whole match), of several times the last.
 
-        Null without a match, empty if the group took no part.
+        Null without a match, empty if the group took no part. A list of names, `['year', 'month']`, gives a struct of
+        the first groups.
 
         Null in any argument gives null.
 
@@ -1136,10 +1139,10 @@ class Methods:
         """
         return self._call("regexp_extract", (self, pattern), (group, options))
 
-    def regexp_extract_all(self, pattern: str | Expression, group: int | Expression | None = None, options: str | Expression | None = None) -> Expression:
-        """What a group (0, the whole match) matched in each match, as list<string>.
+    def regexp_extract_all(self, pattern: str | Expression, group: int | Sequence[str] | Expression | None = None, options: str | Expression | None = None) -> Expression:
+        """What a group (0, the whole match) matched in each match, as list<string>; null where it took no part.
 
-        Null where it took no part.
+        A list of names gives a list of structs.
 
         Null in any argument gives null.
 
@@ -1593,7 +1596,7 @@ class Methods:
         return self._call("to_date", (self,))
 
     def epoch(self) -> Expression:
-        """Seconds since 1970-01-01 (UTC where zoned), or of a duration, with their fraction.
+        """Seconds since 1970-01-01 (UTC where zoned), of a time or a duration, with their fraction.
 
         Null in any argument gives null.
 
@@ -1602,7 +1605,9 @@ class Methods:
         return self._call("epoch", (self,))
 
     def epoch_ms(self) -> Expression:
-        """Milliseconds since 1970-01-01 (UTC where zoned), or of a duration, rounded down.
+        """Milliseconds since 1970-01-01 (UTC where zoned), of a time or a duration, rounded down.
+
+        Of an integer, `from_epoch_ms`.
 
         Null in any argument gives null.
 
@@ -1611,7 +1616,7 @@ class Methods:
         return self._call("epoch_ms", (self,))
 
     def epoch_us(self) -> Expression:
-        """Microseconds since 1970-01-01 (UTC where zoned), or of a duration.
+        """Microseconds since 1970-01-01 (UTC where zoned), of a time or a duration.
 
         Null in any argument gives null.
 
@@ -1620,7 +1625,7 @@ class Methods:
         return self._call("epoch_us", (self,))
 
     def epoch_ns(self) -> Expression:
-        """Nanoseconds since 1970-01-01 (UTC where zoned), or of a duration.
+        """Nanoseconds since 1970-01-01 (UTC where zoned), of a time or a duration.
 
         Null in any argument gives null.
 
@@ -1688,6 +1693,15 @@ class Methods:
         """
         return self._call("from_epoch_ms", (self,))
 
+    def from_epoch_us(self) -> Expression:
+        """The naive timestamp, in UTC, of microseconds since 1970.
+
+        Null in any argument gives null.
+
+        Example: `lit(60500000).from_epoch_us()` is `datetime.fromisoformat("1970-01-01 00:01:00.500000")`.
+        """
+        return self._call("from_epoch_us", (self,))
+
     def date_add(self, interval: timedelta | Expression) -> Expression:
         """`x + INTERVAL '1 month'`: months later, on the month's last day if it has no such day.
 
@@ -1731,7 +1745,8 @@ class Methods:
     def date_sub(self, unit: DateUnit | Expression, b: IntoExpression) -> Expression:
         """How many whole units pass from a to b: negative ones if b is before a.
 
-        A month is complete at the same day and time of the next one, or on its last day.
+        A month is complete at the same day and time of the next one, or on its last day. Days and longer units of zoned
+        timestamps are those of the clock.
 
         Null in any argument gives null.
 
@@ -1752,10 +1767,10 @@ class Methods:
         return self._call("date_trunc", (unit, self))
 
     def time_bucket(self, width: timedelta | Expression, origin: date | Expression | None = None) -> Expression:
-        """The start of the bucket.
+        """The start of the bucket: buckets are `width` long and one starts at `origin` (2000-01-03, a Monday.
 
-        Buckets are `width` long and one starts at `origin` (1970-01-01, in UTC where zoned). A width of months or years
-        counts months on the clock and keeps a date a date; its origin is the start of a month.
+        In UTC where zoned). A width of months or years counts months on the clock and keeps a date a date; its origin
+        is the start of a month (2000-01). In the place of `origin`, an interval moves all buckets by it.
 
         Null in any argument gives null.
 
@@ -1891,6 +1906,17 @@ class Methods:
         Example: `lit(datetime.fromisoformat("2013-10-27 02:30:00")).assume_zone("Europe/Berlin", ambiguous="earliest")` is `datetime.fromisoformat("2013-10-27 02:30:00+02:00")`.
         """
         return self._call("assume_zone", (self, zone), ambiguous=ambiguous, nonexistent=nonexistent)
+
+    def make_timestamptz(self, month: IntoExpression, day: IntoExpression, hour: IntoExpression, minute: IntoExpression, second: IntoExpression, zone: str | Expression) -> Expression:
+        """The instant at which the zone's clock shows the parts.
+
+        An error as in `make_timestamp`, and where it shows them twice or never.
+
+        Null in any argument gives null.
+
+        Example: `lit(2013).make_timestamptz(7, 9, 12, 0, 0, "Europe/Berlin")` is `datetime.fromisoformat("2013-07-09 12:00:00+02:00")`.
+        """
+        return self._call("make_timestamptz", (self, month, day, hour, minute, second, zone))
 
     def local_time(self) -> Expression:
         """What the clock of x's own zone shows, as a naive timestamp.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 
 from gpuetl.errors import InvalidExpression
@@ -98,6 +99,34 @@ def moved(node: Apply) -> tuple[Syntax, Months] | None:
         return (left, months.negated() if node.function == "subtract" else months) if months_of(left) is None else None
     months = months_of(left)
     return (right, months) if months and node.function != "subtract" else None
+
+
+PARTS: dict[str, Callable[[int, int, int], int]] = {
+    "year": lambda months, days, micros: _toward_zero(months, 12),
+    "decade": lambda months, days, micros: _toward_zero(months, 120),
+    "century": lambda months, days, micros: _toward_zero(months, 1200),
+    "millennium": lambda months, days, micros: _toward_zero(months, 12_000),
+    "quarter": lambda months, days, micros: _toward_zero(months - 12 * _toward_zero(months, 12), 3) + 1,
+    "month": lambda months, days, micros: months - 12 * _toward_zero(months, 12),
+    "day": lambda months, days, micros: days,
+    "hour": lambda months, days, micros: _toward_zero(micros, 3_600_000_000),
+    "minute": lambda months, days, micros: _toward_zero(micros, 60_000_000) - 60 * _toward_zero(micros, 3_600_000_000),
+}  # fmt: skip
+"""Parts of intervals, as DuckDB has them, by the functions that give those of dates."""
+
+
+def part_of(node: Apply) -> Constant | None:
+    """Return the part of a constant interval of months that a call is; None for any other call."""
+    months = months_of(node.args[0]) if node.function in PARTS and len(node.args) == 1 else None
+    if months is None or months.count is not None:
+        return None
+    interval = months.interval
+    part = PARTS[node.function](interval.months, interval.days, interval.microseconds)
+    return Constant(part, span=node.span)
+
+
+def _toward_zero(x: int, y: int) -> int:
+    return abs(x) // y * (1 if x > 0 else -1)
 
 
 def alone(node: Syntax) -> InvalidExpression:

@@ -9,15 +9,16 @@ from gpuetl.errors import InvalidExpression
 from gpuetl.expressions import ir
 from gpuetl.expressions.bins import cut_as_case, qcut_as_case
 from gpuetl.expressions.coercion import coerce
-from gpuetl.expressions.constants import EXTRACT_PARTS
+from gpuetl.expressions.date_parts import function_of, part_by_name, parts_listed, wrong_part
 from gpuetl.expressions.format_lists import PARSERS, one_format_each
 from gpuetl.expressions.functions import ALIASES, Function, find_function
-from gpuetl.expressions.functions.timestamps import unit_named
 from gpuetl.expressions.ir import Expr, RunId
 from gpuetl.expressions.lambdas import LAMBDA_FUNCTIONS, lambda_call, reduced
 from gpuetl.expressions.list_calls import BY_NAME, named_aggregate
-from gpuetl.expressions.months import MAKERS, Months, alone, is_plain_sum, months_of, moved
+from gpuetl.expressions.months import MAKERS, PARTS, Months, alone, is_plain_sum, months_of, moved
+from gpuetl.expressions.months import part_of as part_of_interval
 from gpuetl.expressions.quantile_lists import QUANTILES, quantile_list
+from gpuetl.expressions.regex_names import NAMING, named_groups
 from gpuetl.expressions.scope import SCALARS, WRONG, Scope
 from gpuetl.expressions.struct_calls import changed, packed
 from gpuetl.expressions.subscripts import part_of, text_slice
@@ -56,7 +57,10 @@ Handler = Callable[[Apply, Scope, Resolver], Expr]
 
 def special_of(syntax: Apply) -> Handler | None:
     """Return what types a call in a way of its own; None for most."""
-    special = _SPECIAL.get(ALIASES.get(syntax.function, syntax.function))
+    name = ALIASES.get(syntax.function, syntax.function)
+    if name in PARTS and part_of_interval(syntax):
+        return _interval_part
+    special = _SPECIAL.get(name)
     return None if special is _moved and is_plain_sum(syntax) else special
 
 
@@ -102,6 +106,13 @@ def _moved(syntax: Apply, scope: Scope, resolver: Resolver) -> Expr:
     return _moved_by_column(x, months, months.count, syntax, scope, resolver)
 
 
+def _interval_part(syntax: Apply, scope: Scope, resolver: Resolver) -> Expr:
+    """Type `extract(year FROM INTERVAL '14 months')`."""
+    part = part_of_interval(syntax)
+    assert part is not None
+    return resolver.expression(part, scope)
+
+
 def _moved_by_column(x: Syntax, months: Months, count: Syntax, syntax: Apply, scope: Scope, resolver: Resolver) -> Expr:
     """Type `x + n * INTERVAL '1 month'`: a timestamp, as of a constant n."""
     if not months.interval.is_of_months:
@@ -120,14 +131,18 @@ def _moved_by_column(x: Syntax, months: Months, count: Syntax, syntax: Apply, sc
 
 
 def _date_part(syntax: Apply, scope: Scope, resolver: Resolver) -> Expr:
-    """Type `date_part('year', x)`, which is extract(year FROM x)."""
-    name = syntax.args[0].value if len(syntax.args) == 2 and isinstance(syntax.args[0], Constant) else None
-    part = EXTRACT_PARTS.get((unit_named(name) or str(name)).upper())
-    if part is None or syntax.keywords:
-        message = coded("GE1106", f"date_part takes the name of a part and a date or timestamp, got {name!r}")
-        have = ", ".join(sorted(known.lower() for known in EXTRACT_PARTS))
-        raise InvalidExpression(message, syntax.span, f"Write date_part('year', x).  Parts: {have}.")
-    return resolver.call(Apply(part, syntax.args[1:], span=syntax.span), scope)
+    """Type `date_part('year', x)`, which is extract(year FROM x); of a list of names, a struct of the parts."""
+    if len(syntax.args) != 2 or syntax.keywords:
+        raise wrong_part(syntax, f"{len(syntax.args) + len(syntax.keywords)} arguments")
+    name, x = syntax.args
+    if listed := parts_listed(syntax):
+        return resolver.expression(listed, scope)
+    if not isinstance(name, Constant) or name.value is None:
+        return part_by_name(syntax, scope, resolver.operand, resolver.expression)
+    part = function_of(name.value)
+    if part is None:
+        raise wrong_part(syntax, repr(name.value))
+    return resolver.expression(Apply(part, (x,), span=syntax.span), scope)
 
 
 def _timezone(syntax: Apply, scope: Scope, resolver: Resolver) -> Expr:
@@ -188,6 +203,12 @@ def _quantile(syntax: Apply, scope: Scope, resolver: Resolver) -> Expr:
     return resolver.call(syntax, scope) if listed is None else resolver.expression(listed, scope)
 
 
+def _extracted(syntax: Apply, scope: Scope, resolver: Resolver) -> Expr:
+    """Type `regexp_extract(text, pattern, ['a', 'b'])`: a struct of the groups; of all matches a list of structs."""
+    named = named_groups(syntax)
+    return resolver.call(syntax, scope) if named is None else resolver.expression(named, scope)
+
+
 def _over_elements(syntax: Apply, scope: Scope, resolver: Resolver) -> Expr:
     """Type `list_transform(x, lambda e: …)`."""
     function = find_function(syntax.function, SCALARS)
@@ -212,6 +233,7 @@ _SPECIAL: dict[str, Handler] = {
     **dict.fromkeys(("date_part", "datepart"), _date_part), "timezone": _timezone, "cut": _cut, "qcut": _qcut,
     **dict.fromkeys(PARSERS, _parsed),
     **dict.fromkeys(QUANTILES, _quantile),
+    **dict.fromkeys(NAMING, _extracted),
     **dict.fromkeys(BY_NAME, _list_aggregate),
 }  # fmt: skip
 """What is typed in a way of its own, by name."""

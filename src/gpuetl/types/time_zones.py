@@ -31,6 +31,14 @@ def is_zone(name: str) -> bool:
         return False
 
 
+@cache
+def zone_named(name: str) -> str | None:
+    """Return the name of a zone as the tz database has it, of one in other case as well; None for no zone."""
+    if is_zone(name):
+        return name
+    return next((zone for zone in available_timezones() if zone.lower() == name.lower()), None)
+
+
 class UnknownZone(ValueError):
     """A name that is no zone's."""
 

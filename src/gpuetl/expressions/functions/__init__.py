@@ -31,6 +31,7 @@ from gpuetl.expressions.functions import (
     mathematics,
     moments,
     nested_elements,
+    nested_text,
     ordering,
     paths,
     regex,
@@ -125,13 +126,14 @@ ALIASES = {
     "json_extract_path": "json_extract", "json_extract_path_text": "json_extract_string", "json_transform": "from_json",
     "json_quote": "to_json", "array_to_json": "to_json", "row_to_json": "to_json", "json_encode": "to_json", "next_after": "nextafter",
     "dayname": "day_name", "monthname": "month_name", "dayofmonth": "day", "datetrunc": "date_trunc", "datediff": "date_diff",
-    "datesub": "date_sub", "to_days": "days", "to_weeks": "weeks", "to_hours": "hours", "to_minutes": "minutes",
+    "datesub": "date_sub", "make_timestamp_ms": "from_epoch_ms", "to_days": "days", "to_weeks": "weeks", "to_hours": "hours", "to_minutes": "minutes",
     "to_seconds": "seconds", "to_milliseconds": "milliseconds", "to_microseconds": "microseconds",
 }  # fmt: skip
 OVERLOADS = {
     ("bit_and", 1): "bitwise_and",
     ("bit_or", 1): "bitwise_or",
     ("bit_xor", 1): "bitwise_xor",
+    ("make_timestamp", 1): "from_epoch_us",
     **distributions.COUNTED,
 }
 """Functions that have another name by how many arguments are given, as DuckDB's do."""
@@ -156,6 +158,8 @@ INSTEAD = {
     "dateadd": "Write x + INTERVAL '1 month', add_days(x, n) or add_months(x, n).",
     "offset_by": "Write x + INTERVAL '1 month', add_days(x, n) or add_months(x, n).",
     "age": "Write date_sub('year', a, b) for whole years, or date_sub('month', a, b).",
+    "make_timestamp_ns": "Write from_epoch_us(x // 1000): timestamps are in microseconds.",
+    "nanosecond": "Write microsecond(x) * 1000: timestamps are in microseconds.",
     "date": "Write to_date(x), or CAST(x AS date).",
     "from_unixtime": "Write from_epoch(seconds).", "unix_timestamp": "Write epoch(x).",
     "equi_width_bins": "Write width_bucket(x, low, high, n), or cut(x, [10, 20, 30]).",
@@ -206,9 +210,11 @@ INTERNAL = {
     **json.INTERNAL,
     **json_writing.INTERNAL,
     **text_formats.INTERNAL,
+    **calendar.INTERNAL,
     **ordering.INTERNAL,
     **list_shapes.INTERNAL,
     **nested_elements.INTERNAL,
+    **nested_text.INTERNAL,
 }
 """Functions that users cannot call, by name."""
 ENTRIES.update({(entry.kind, name): entry for name, entry in INTERNAL.items()})

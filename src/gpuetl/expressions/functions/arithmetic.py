@@ -36,6 +36,7 @@ from gpuetl.types.data_types import (
     FLOAT64,
     INT64,
     NULL,
+    TIME,
     DataType,
     common_type,
     is_exact,
@@ -105,12 +106,14 @@ def decimal_arithmetic(operator: str, types: Sequence[DataType]) -> Typing:
 def shifted(operator: str) -> Rule:
     """Numbers as in `calculated`; a timestamp or date and a duration; two timestamps, whose difference is a duration.
 
-    Dates and integers are days: `date + 1` is a date, and the difference of two dates an integer.
+    A time of day and a duration go on after midnight.  Dates and integers are days: `date + 1` is a date, and the difference of two dates an integer.
     """
     numbers = calculated(operator)
 
     def rule(args: Sequence[Expr]) -> Typing:
         left, right = (arg.dtype for arg in args)
+        if TIME in (left, right) and DURATION in (left, right) and not (operator == "subtract" and right == TIME):
+            return [left, right], TIME
         if right == DURATION and (is_temporal(left) or left == DURATION):
             temporal = pa.timestamp("us") if left == DATE else left
             return [temporal, DURATION], temporal

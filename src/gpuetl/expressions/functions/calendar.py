@@ -3,6 +3,8 @@
 Years are those of the proleptic Gregorian calendar, and the year before 1 is 0.  Weeks are those of ISO 8601: they begin on
 Monday, and week 1 has the first Thursday of the year.  `extract(part FROM x)` takes year, quarter, month, week, day, hour, minute, second, millisecond,
 microsecond, dow, doy, isodow, isoyear, epoch, decade, century, millennium, era, julian and yearweek; `date_part('year', x)` is the same.
+`date_part(['year', 'month'], x)` is a struct, and `date_part(name, x)` of a column of names a float64.
+Of intervals of months, `extract(year FROM INTERVAL '30 months')` takes year to minute.
 """
 
 from __future__ import annotations
@@ -12,10 +14,22 @@ from datetime import date
 
 import pyarrow as pa
 
-from gpuetl.expressions.functions.function import Function, Rule, TypeMismatch, Typing, takes_one
-from gpuetl.expressions.ir import Expr
+from gpuetl.expressions.functions.function import Function, Rule, TypeMismatch, Typing, fixed, scalar_call, takes_one
+from gpuetl.expressions.ir import Call, Expr
 from gpuetl.messages import coded
-from gpuetl.types.data_types import BOOL, DATE, DURATION, FLOAT64, INT64, STRING, TIME, TIMESTAMP, DataType, is_temporal
+from gpuetl.types.data_types import (
+    BOOL,
+    DATE,
+    DURATION,
+    FLOAT64,
+    INT64,
+    STRING,
+    TIME,
+    TIMESTAMP,
+    DataType,
+    is_integer,
+    is_temporal,
+)
 from gpuetl.types.time_zones import UnknownZone, is_zone
 
 DAY, A_TIMESTAMP = "DATE '2013-03-09'", "TIMESTAMP '2013-03-09 17:05:30.25'"
@@ -43,15 +57,28 @@ def unknown_zone(name: str) -> TypeMismatch:
     return TypeMismatch(coded("GE1026", f"does not know the time zone '{name}'"), UnknownZone(name).hint)
 
 
+ELAPSED = "a date, a timestamp, a time or a duration"
+
+
 def counted(args: Sequence[Expr]) -> Typing:
-    """A date, a timestamp or a duration, whole: a date is its first moment."""
-    dtype = takes_one(is_elapsed, "a date, a timestamp or a duration")(args)[1]
+    """A date, a timestamp, a time or a duration, whole: a date is its first moment."""
+    dtype = takes_one(is_elapsed, ELAPSED)(args)[1]
     return [TIMESTAMP if dtype == DATE else dtype], INT64
 
 
+def counted_or_count(args: Sequence[Expr]) -> Typing:
+    """The same, or a number of milliseconds, whose moment it is."""
+    return ([INT64], TIMESTAMP) if is_integer(args[0].dtype) else counted(args)
+
+
+def of_count(call: Call) -> Call:
+    """Return the moment of a number of milliseconds, as a call of its own."""
+    return scalar_call("from_epoch_ms", call.args, TIMESTAMP) if call.dtype == TIMESTAMP else call
+
+
 def is_elapsed(dtype: DataType) -> bool:
-    """Return whether `dtype` is a count since 1970, or between two moments."""
-    return is_temporal(dtype) or dtype == DURATION
+    """Return whether `dtype` is a count since 1970, since midnight, or between two moments."""
+    return is_temporal(dtype) or dtype in (DURATION, TIME)
 
 
 def of_day(returns: DataType) -> Rule:
@@ -61,7 +88,7 @@ def of_day(returns: DataType) -> Rule:
 
 part, flag, name, day = of_day(INT64), of_day(BOOL), of_day(STRING), of_day(DATE)
 clock = with_clock(takes_one(lambda dtype: is_timestamp(dtype) or dtype == TIME, "a timestamp or a time", INT64))
-elapsed = takes_one(is_elapsed, "a date, a timestamp or a duration", FLOAT64)
+elapsed = takes_one(is_elapsed, ELAPSED, FLOAT64)
 
 FUNCTIONS = (
     Function("year", "x", part, "The year.", f"year({DAY})", 2013),
@@ -91,12 +118,23 @@ FUNCTIONS = (
     Function("days_in_month", "x", part, "How many days the month has.", f"days_in_month({DAY})", 31),
     Function("is_leap_year", "x", flag, "Whether the year has 366 days.", f"is_leap_year({DAY})", False),
     Function("to_date", "x", day, "The day of a timestamp.", f"to_date({A_TIMESTAMP})", date(2013, 3, 9)),
-    Function("epoch", "x", elapsed, "Seconds since 1970-01-01 (UTC where zoned), or of a duration, with their fraction.",
+    Function("epoch", "x", elapsed, "Seconds since 1970-01-01 (UTC where zoned), of a time or a duration, with their fraction.",
              "epoch(TIMESTAMP '1970-01-01 00:01:00.5')", 60.5),
-    Function("epoch_ms", "x", counted, "Milliseconds since 1970-01-01 (UTC where zoned), or of a duration, rounded down.",
-             "epoch_ms(TIMESTAMP '1970-01-01 00:01:00.5')", 60_500),
-    Function("epoch_us", "x", counted, "Microseconds since 1970-01-01 (UTC where zoned), or of a duration.",
+    Function("epoch_ms", "x", counted_or_count, "Milliseconds since 1970-01-01 (UTC where zoned), of a time or a duration, rounded down.  Of an integer, `from_epoch_ms`.",
+             "epoch_ms(TIMESTAMP '1970-01-01 00:01:00.5')", 60_500, rewrite=of_count),
+    Function("epoch_us", "x", counted, "Microseconds since 1970-01-01 (UTC where zoned), of a time or a duration.",
              "epoch_us(TIMESTAMP '1970-01-01 00:01:00.5')", 60_500_000),
-    Function("epoch_ns", "x", counted, "Nanoseconds since 1970-01-01 (UTC where zoned), or of a duration.",
+    Function("epoch_ns", "x", counted, "Nanoseconds since 1970-01-01 (UTC where zoned), of a time or a duration.",
              "epoch_ns(TIMESTAMP '1970-01-01 00:01:00.5')", 60_500_000_000, can_fail=True),
 )  # fmt: skip
+
+UNKNOWN_PART = Function(
+    "date_part",
+    "name",
+    fixed(STRING, returns=FLOAT64),
+    "An error: no part of a date has this name.",
+    "",
+    None,
+    can_fail=True,
+)
+INTERNAL = {UNKNOWN_PART.name: UNKNOWN_PART}

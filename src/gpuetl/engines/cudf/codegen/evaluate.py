@@ -46,8 +46,10 @@ from gpuetl.engines.no_result import (
     LONGER_STRING,
     NEVER_SHOWN,
     NO_CODE_POINT,
+    NO_PART,
     NOT_A_JSON_NUMBER,
     NOT_A_PATH,
+    NOT_ABOVE_ZERO,
     NOT_BASE64,
     NOT_FORMATTED,
     NOT_HEX,
@@ -123,6 +125,8 @@ REASONS = (
     STEP_OF_ZERO,
     NOT_A_PATH,
     OTHER_SIZE,
+    NO_PART,
+    NOT_ABOVE_ZERO,
 )
 """What `Reason` in rows.cuh stands for, in its order; `dtype` is that of the result."""
 

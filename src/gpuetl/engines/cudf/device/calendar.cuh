@@ -130,4 +130,8 @@ DEVICE int64_t epoch_ns(Fault at, int64_t micros) {
     if (nanos != int64_t(nanos)) at(OVERFLOW_);
     return int64_t(nanos);
 }
+DEVICE double unknown_part(Fault at, String) {
+    at(NO_PART);
+    return 0;
+}
 DEVICE int64_t epoch_us(int64_t micros) { return micros; }

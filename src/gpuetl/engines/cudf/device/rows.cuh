@@ -251,6 +251,8 @@ enum Reason : int {
     STEP_OF_ZERO = 39,
     NOT_A_PATH = 40,
     OTHER_SIZE = 41,
+    NO_PART = 42,         // of a date has this name
+    NOT_ABOVE_ZERO = 43,  // is a bucket's width
 };
 
 // Where one call tells of a row that has no result; the least row is kept, with the reason.

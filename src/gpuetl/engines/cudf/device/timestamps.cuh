@@ -118,6 +118,10 @@ DEVICE int64_t truncated(Fault at, int64_t timestamp, Clock clock, int64_t lengt
 }
 
 DEVICE int64_t time_bucket(Fault at, int64_t width, int64_t timestamp, int64_t origin = 0) {
+    if (width <= 0) {
+        at(NOT_ABOVE_ZERO);
+        return 0;
+    }
     const int64_t passed = floor_remainder(timestamp, width) - floor_remainder(origin, width);
     return earlier(at, timestamp, floor_remainder(passed, width));
 }
@@ -136,6 +140,12 @@ DEVICE int64_t months_complete(Clock a, Clock b) {
     const int64_t last = first_day(end.months() + 1) - first_day(end.months());
     const int64_t began = end.day == last && start.day > last ? last : start.day;
     return end.months() - start.months() - (began > end.day || (began == end.day && a.micros > b.micros));
+}
+
+// How many days are complete on the clock, toward zero.
+DEVICE int64_t days_complete(Clock a, Clock b) {
+    const int64_t days = b.days - a.days;
+    return days - (days > 0 && b.micros < a.micros) + (days < 0 && b.micros > a.micros);
 }
 
 // Whole units between two starts of them.

@@ -7,6 +7,7 @@ from typing import Literal as Choice
 
 from gpuetl.engines.cudf.codegen.functions.device_function import Device, Library
 from gpuetl.expressions.ir import Call, Cast, Expr
+from gpuetl.types.data_types import TIME
 from gpuetl.types.decimal_types import is_decimal
 
 HEADER = "arithmetic.cuh"
@@ -22,6 +23,20 @@ def with_digits(name: str, parameters: Parameters, result_form: Choice["value", 
         return f"{name}{template}({', '.join([*['at'] * call.function.can_fail, *arguments])})"
 
     return Device(spelling, result_form)
+
+
+def sum_or_time(name: str, sign: int) -> Device:
+    """Return a sum or a difference; of a time of day and a duration, one that goes on after midnight."""
+    numbers = with_digits(name, sum_digits)
+
+    def spelling(call: Call | Cast, arguments: Sequence[str]) -> str:
+        return (
+            f"moved_time({arguments[0]}, {arguments[1]}, {sign})"
+            if call.dtype == TIME
+            else numbers.text(call, arguments)
+        )
+
+    return Device(spelling)
 
 
 def sum_digits(call: Expr) -> list[int]:
@@ -41,8 +56,8 @@ def operator(symbol: str) -> Device:
 
 
 FUNCTIONS: dict[str, Device | Library] = {
-    "add": with_digits("add", sum_digits),
-    "subtract": with_digits("subtract", sum_digits),
+    "add": sum_or_time("add", 1),
+    "subtract": sum_or_time("subtract", -1),
     "multiply": with_digits("multiply", product_digits),
     "divide": Device("divide"),
     "int_divide": Device("int_divide", result_form="maybe"),

@@ -25,4 +25,5 @@ FUNCTIONS: dict[str, Device | Library] = {
     "epoch_ms": Device("epoch_ms"),
     "epoch_us": Device("epoch_us"),
     "epoch_ns": Device("epoch_ns"),
+    "date_part": Device("unknown_part"),
 }

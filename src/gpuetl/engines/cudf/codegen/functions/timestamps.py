@@ -100,6 +100,8 @@ def date_sub(expr: Call, arguments: Sequence[str]) -> str:
     if unit in MONTHS:
         return f"months_complete({clocks}) / {MONTHS[unit]}"
     length = 7 * DAY if unit == "week" else LENGTHS[unit]
+    if length >= DAY and zone_of(dtype):
+        return f"days_complete({clocks}) / {length // DAY}"
     if dtype != DATE:
         return f"units_between(at, {arguments[1]}, {arguments[2]}, {length}LL)"
     days = f"days_between({clocks})"
@@ -113,6 +115,7 @@ FUNCTIONS: dict[str, Device | Library] = {
     "to_timestamp": of_units(SECOND),
     "from_epoch": of_units(SECOND),
     "from_epoch_ms": of_units(1000),
+    "from_epoch_us": Device(lambda _, args: args[0]),
     "date_add": moving("later"),
     "add_days": moving("days_later"),
     "add_months": moving("months_later"),

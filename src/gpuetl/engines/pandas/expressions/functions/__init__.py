@@ -22,6 +22,7 @@ from gpuetl.engines.pandas.expressions.functions import (  # fmt: skip
     mathematics,
     means,
     nested,
+    nested_text,
     ordering,
     parsing,
     paths,
@@ -38,9 +39,11 @@ SCALARS: dict[str, Callable[..., Any]] = {
     **strings.HANDLERS, **regex.HANDLERS, **characters.HANDLERS, **paths.HANDLERS, **text_formats.HANDLERS,
     **calendar.HANDLERS, **timestamps.HANDLERS,
     **formats.HANDLERS, **parsing.HANDLERS, **zones.HANDLERS, **lists.HANDLERS, **list_edits.HANDLERS,
-    **list_aggregates.HANDLERS, **list_statistics.HANDLERS, **nested.HANDLERS, **binary.HANDLERS, **json.HANDLERS,
+    **list_aggregates.HANDLERS, **list_statistics.HANDLERS, **nested.HANDLERS,
+    **nested_text.HANDLERS, **binary.HANDLERS, **json.HANDLERS,
     **hashing.HANDLERS, **ordering.HANDLERS,
     **means.HANDLERS,
 }  # fmt: skip
 SCALARS |= {name: timestamps.in_microseconds(SCALARS[name], dtype) for name, dtype in timestamps.OPERATORS.items()}
+SCALARS |= {name: timestamps.or_time(sign, SCALARS[name]) for name, sign in (("add", 1), ("subtract", -1))}
 """`case` and `coalesce` are not here: they decide which rows their operands see (evaluate.py)."""

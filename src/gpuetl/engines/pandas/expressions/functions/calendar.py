@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gpuetl.engines.no_result import OVERFLOW
+from gpuetl.engines.no_result import NO_PART, OVERFLOW
 from gpuetl.engines.pandas.columns.column import INT64_MAX, over_columns
 from gpuetl.engines.pandas.expressions.clock import DAY, SECOND, Clock, by_row, checked_days, first_day
 from gpuetl.engines.zones import Ints
@@ -91,6 +91,13 @@ def epoch_us(x: Any) -> Any:
     return pc.cast(x, INT64)
 
 
+def unknown_part(name: Any) -> Any:
+    """Raise `EvaluationError` where there is a name."""
+    if pc.any(pc.is_valid(name)).as_py():
+        raise EvaluationError(NO_PART)
+    return pc.cast(name, FLOAT64)
+
+
 HANDLERS: dict[str, Callable[..., Any]] = {
     "year": part(lambda clock: clock.year),
     "decade": part(lambda clock: truncated(clock.year, 10)),
@@ -122,4 +129,5 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     "epoch_ms": epoch_ms,
     "epoch_us": epoch_us,
     "epoch_ns": epoch_ns,
+    "date_part": unknown_part,
 }

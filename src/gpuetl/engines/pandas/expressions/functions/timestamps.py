@@ -10,7 +10,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from gpuetl.engines.no_result import BEYOND_DATES, BEYOND_MICROSECONDS, BEYOND_TIMESTAMPS, OVERFLOW, not_valid
+from gpuetl.engines.no_result import (
+    BEYOND_DATES,
+    BEYOND_MICROSECONDS,
+    BEYOND_TIMESTAMPS,
+    NOT_ABOVE_ZERO,
+    OVERFLOW,
+    not_valid,
+)
 from gpuetl.engines.pandas.columns.column import INT64_MAX, INT64_MIN
 from gpuetl.engines.pandas.expressions.clock import DAY, SECOND, Clock, by_row, checked_days, first_day
 from gpuetl.engines.pandas.expressions.functions.zones import instants
@@ -29,6 +36,17 @@ OPERATORS = {
     "negate": INT64, "abs": INT64,
 }  # fmt: skip
 """The type in which each computes; Arrow's `divide` is the integers' where both are."""
+
+
+def or_time(sign: int, handler: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the handler, where a time of day and a duration are a time of day, which goes on after midnight."""
+
+    def moved_time(x: Any, y: Any) -> Any:
+        if TIME not in (x.type, y.type):
+            return handler(x, y)
+        return by_row(lambda one, other: (one % DAY + sign * (other % DAY)) % DAY, TIME, x, y)
+
+    return moved_time
 
 
 def in_microseconds(handler: Callable[..., Any], dtype: DataType) -> Callable[..., Any]:
@@ -199,9 +217,18 @@ def earlier(values: Ints, by: Ints) -> Ints:
 def time_bucket(width: Any, x: Any, origin: Any = None) -> Any:
     """The start of the bucket, counted from the origin."""
     if width.type == CALENDAR:
+        if origin is not None and not origin.is_valid:
+            return pa.scalar(None, x.type)
         return by_row(lambda values: month_starts(width.as_py().months, values, x.type, origin), x.type, x)
-    length, first = (0 if value is None else value.cast(INT64).as_py() for value in (width, origin))
-    return by_row(lambda values: earlier(values, (values % length - first % length) % length), x.type, x)
+    return by_row(bucket_starts, x.type, width, x, *[origin] * (origin is not None))
+
+
+def bucket_starts(width: Ints, values: Ints, *origin: Ints) -> Ints:
+    """Return the starts of buckets of a fixed length; raise `EvaluationError` where it is not above zero."""
+    if (width <= 0).any():
+        raise EvaluationError(NOT_ABOVE_ZERO)
+    first = origin[0] if origin else np.zeros(1, np.int64)
+    return earlier(values, (values % width - first % width) % width)
 
 
 def month_starts(width: int, values: Ints, dtype: DataType, origin: Any) -> Ints:
@@ -239,15 +266,27 @@ def date_sub(unit: Any, a: Any, b: Any) -> Any:
 
 def whole_units(unit: str, a: Ints, b: Ints, dtype: DataType) -> Ints:
     """Count months that are complete, and other units as time that passes, both toward zero."""
+    one, other = Clock.of(a, dtype), Clock.of(b, dtype)
     if unit in MONTHS:
-        back = b < a
-        months = whole_months(Clock.of(np.minimum(a, b), dtype), Clock.of(np.maximum(a, b), dtype)) // MONTHS[unit]
+        back = is_earlier(other, one)
+        start = Clock(np.where(back, other.days, one.days), np.where(back, other.micros, one.micros))
+        end = Clock(np.where(back, one.days, other.days), np.where(back, one.micros, other.micros))
+        months = whole_months(start, end) // MONTHS[unit]
         return np.where(back, -months, months)
+    if LENGTHS[unit] >= DAY and getattr(dtype, "tz", None):
+        days = other.days - one.days
+        days -= np.where(days > 0, other.micros < one.micros, 0) - np.where(days < 0, other.micros > one.micros, 0)
+        return np.asarray(np.sign(days) * (np.abs(days) // (LENGTHS[unit] // DAY)))
     if dtype == DATE and LENGTHS[unit] <= DAY:
         return whole_micros(b.astype(np.int64) - a, DAY // LENGTHS[unit])
     passed = b.astype(np.int64) - a if dtype == DATE else difference(b, a)
     length = LENGTHS[unit] // (DAY if dtype == DATE else 1)
     return np.asarray(np.sign(passed) * (np.abs(passed) // length))
+
+
+def is_earlier(one: Clock, other: Clock) -> Any:
+    """Return whether the first clock shows an earlier time."""
+    return (one.days < other.days) | ((one.days == other.days) & (one.micros < other.micros))
 
 
 def whole_months(start: Clock, end: Clock) -> Ints:
@@ -273,6 +312,7 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     "to_timestamp": measured(SECOND, pa.timestamp("us", tz="UTC")),
     "from_epoch": measured(SECOND, TIMESTAMP),
     "from_epoch_ms": measured(1000, TIMESTAMP),
+    "from_epoch_us": measured(1, TIMESTAMP),
     "date_add": date_add,
     "add_days": add_days,
     "add_months": add_months,
