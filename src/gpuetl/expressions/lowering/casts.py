@@ -42,7 +42,7 @@ def _taken_size(node: exp.Cast) -> exp.Expr | None:
         message = coded("GE1102", "gpuetl does not support sizes of inner lists")
         raise InvalidExpression(message, span_of(node), "Write FLOAT[][2]: the size of the outer list is checked.")
     target.set("values", None)
-    return sizes[0]  # type: ignore[no-any-return]
+    return sizes[0]
 
 
 def _plain_cast(lowering: Lowering, node: exp.Cast) -> Syntax:
