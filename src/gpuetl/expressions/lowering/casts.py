@@ -23,6 +23,31 @@ from gpuetl.types.data_types import DURATION, TIMESTAMP, DataType
 
 
 def _cast(lowering: Lowering, node: exp.Cast) -> Syntax:
+    """Lower a cast; `FLOAT[3]` is a list whose length is checked."""
+    size = _taken_size(node)
+    if size is None:
+        return _plain_cast(lowering, node)
+    found, length = _plain_cast(lowering, node), Constant(int(size.name), span=span_of(size))
+    if not isinstance(node, exp.TryCast):
+        return Apply("list_of_size", (found, length), span=span_of(node))
+    same = Apply("equal", (Apply("list_length", (found,)), length))
+    return Apply("case", (same, found), span=span_of(node))
+
+
+def _taken_size(node: exp.Cast) -> exp.Expr | None:
+    """Take the size out of the type `FLOAT[3]`, and return it."""
+    target = node.args["to"]
+    sizes = target.args.get("values") if target.this == exp.DType.ARRAY else None
+    if not sizes or not isinstance(sizes[0], exp.Literal):
+        return None
+    if any(inner.args.get("values") for inner in target.find_all(exp.DataType) if inner is not target):
+        message = coded("GE1102", "gpuetl does not support sizes of inner lists")
+        raise InvalidExpression(message, span_of(node), "Write FLOAT[][2]: the size of the outer list is checked.")
+    target.set("values", None)
+    return sizes[0]
+
+
+def _plain_cast(lowering: Lowering, node: exp.Cast) -> Syntax:
     unit = coarse_unit(node)
     target, operand = TIMESTAMP if unit else cast_target(node), lowering.lower(node.this)
     lenient = isinstance(node, exp.TryCast)

@@ -80,6 +80,8 @@ Expressions take nested values apart:
 | `[a, b, 3]` | a new list |
 | `list_transform(x, lambda e: e + 1)` | the list of what a lambda gives of each element |
 | `list_reduce(x, lambda total, e: total + e, 0)` | one value, made of the elements one after the other; on a GPU, all lists take a step at once, so a list of a million elements takes a million steps |
+| `x || y` | the elements of two lists, one list after the other; null where one is null |
+| `CAST(x AS FLOAT[3])` | a list of float32, whose length is checked: other lengths are an error, and null with TRY_CAST |
 | `list_zip(x, y)` | structs of the elements in the same place: `list_zip([1, 2], ['a', 'b'])[2][1]` is 2 |
 | `[e + 1 for e in x if e > 0]` | the same of those elements for which a condition holds |
 | `m['key']` | the value of a map's key |
