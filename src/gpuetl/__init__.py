@@ -92,10 +92,11 @@ if TYPE_CHECKING:
         rolling_nth_value, rolling_quantile, rolling_std, rolling_sum, rolling_var, row, row_number, rpad, rtrim,
         second, seconds, sem, session_id, sha1, sha256, shift_left, shift_right, sign, signbit, sin, sinh, skewness,
         split, split_part, sqrt, starts_with, std, std_distinct, std_pop, strftime, string_agg, string_agg_distinct,
-        strpos, strptime, struct_concat, struct_insert, struct_keys, struct_update, substring, sum_distinct, tan, tanh,
-        text_slice, time_bucket, to_base, to_base64, to_date, to_json, to_timestamp, translate, trim, trunc, try_add,
-        try_from_json, try_multiply, try_strptime, try_subtract, typeof, unhex, unicode, upper, url_decode, url_encode,
-        values_by_frequency, var, var_distinct, var_pop, week, weeks, weighted_avg, width_bucket, year, yearweek,
+        strip_accents, strpos, strptime, struct_concat, struct_insert, struct_keys, struct_update, substring,
+        sum_distinct, tan, tanh, text_slice, time_bucket, to_base, to_base64, to_date, to_json, to_timestamp, translate,
+        trim, trunc, try_add, try_from_json, try_multiply, try_strptime, try_subtract, typeof, unhex, unicode, upper,
+        url_decode, url_encode, values_by_frequency, var, var_distinct, var_pop, week, weeks, weighted_avg,
+        width_bucket, year, yearweek,
     )  # fmt: skip
     from gpuetl.options import Cluster, RunOptions
     from gpuetl.pipeline import Pipeline, load, loads
@@ -155,12 +156,12 @@ __all__ += [
     "rolling_nth_value", "rolling_quantile", "rolling_std", "rolling_sum", "rolling_var", "row", "row_number", "rpad",
     "rtrim", "second", "seconds", "sem", "session_id", "sha1", "sha256", "shift_left", "shift_right", "sign", "signbit",
     "sin", "sinh", "skewness", "split", "split_part", "sqrt", "starts_with", "std", "std_distinct", "std_pop",
-    "strftime", "string_agg", "string_agg_distinct", "strpos", "strptime", "struct_concat", "struct_insert",
-    "struct_keys", "struct_update", "substring", "sum_distinct", "tan", "tanh", "text_slice", "time_bucket", "to_base",
-    "to_base64", "to_date", "to_json", "to_timestamp", "translate", "trim", "trunc", "try_add", "try_from_json",
-    "try_multiply", "try_strptime", "try_subtract", "typeof", "unhex", "unicode", "upper", "url_decode", "url_encode",
-    "values_by_frequency", "var", "var_distinct", "var_pop", "week", "weeks", "weighted_avg", "width_bucket", "year",
-    "yearweek",
+    "strftime", "string_agg", "string_agg_distinct", "strip_accents", "strpos", "strptime", "struct_concat",
+    "struct_insert", "struct_keys", "struct_update", "substring", "sum_distinct", "tan", "tanh", "text_slice",
+    "time_bucket", "to_base", "to_base64", "to_date", "to_json", "to_timestamp", "translate", "trim", "trunc",
+    "try_add", "try_from_json", "try_multiply", "try_strptime", "try_subtract", "typeof", "unhex", "unicode", "upper",
+    "url_decode", "url_encode", "values_by_frequency", "var", "var_distinct", "var_pop", "week", "weeks",
+    "weighted_avg", "width_bucket", "year", "yearweek",
 ]  # fmt: skip
 
 _show_short_tracebacks()

@@ -60,12 +60,12 @@ __all__ = [
     "rolling_nth_value", "rolling_quantile", "rolling_std", "rolling_sum", "rolling_var", "round", "row", "row_number",
     "rpad", "rtrim", "second", "seconds", "sem", "session_id", "sha1", "sha256", "shift_left", "shift_right", "sign",
     "signbit", "sin", "sinh", "skewness", "split", "split_part", "sqrt", "starts_with", "std", "std_distinct",
-    "std_pop", "strftime", "string_agg", "string_agg_distinct", "strpos", "strptime", "struct_concat", "struct_extract",
-    "struct_insert", "struct_keys", "struct_pack", "struct_update", "substring", "subtract", "sum", "sum_distinct",
-    "tan", "tanh", "text_slice", "time_bucket", "to_base", "to_base64", "to_date", "to_json", "to_timestamp",
-    "translate", "trim", "trunc", "try_add", "try_from_json", "try_multiply", "try_strptime", "try_subtract", "typeof",
-    "unhex", "unicode", "upper", "url_decode", "url_encode", "values_by_frequency", "var", "var_distinct", "var_pop",
-    "week", "weeks", "weighted_avg", "width_bucket", "year", "yearweek",
+    "std_pop", "strftime", "string_agg", "string_agg_distinct", "strip_accents", "strpos", "strptime", "struct_concat",
+    "struct_extract", "struct_insert", "struct_keys", "struct_pack", "struct_update", "substring", "subtract", "sum",
+    "sum_distinct", "tan", "tanh", "text_slice", "time_bucket", "to_base", "to_base64", "to_date", "to_json",
+    "to_timestamp", "translate", "trim", "trunc", "try_add", "try_from_json", "try_multiply", "try_strptime",
+    "try_subtract", "typeof", "unhex", "unicode", "upper", "url_decode", "url_encode", "values_by_frequency", "var",
+    "var_distinct", "var_pop", "week", "weeks", "weighted_avg", "width_bucket", "year", "yearweek",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:  # to a type checker, what is not here is an error
@@ -1493,6 +1493,18 @@ def jaro_winkler_similarity(x: IntoExpression, y: IntoExpression) -> Expression:
     Example: `jaro_winkler_similarity(lit("duck"), "duke")` is `0.8666666666666667`.
     """
     return function_call("jaro_winkler_similarity", (x, y))
+
+
+def strip_accents(text: IntoExpression) -> Expression:
+    """Letters without their accents and other marks, which also go where they stand alone.
+
+    `ø` and `ß` have none.
+
+    Null in any argument gives null.
+
+    Example: `strip_accents(lit("Ñandú"))` is `"Nandu"`.
+    """
+    return function_call("strip_accents", (text,))
 
 
 def url_encode(text: IntoExpression) -> Expression:

@@ -147,7 +147,10 @@ class Expressions:
         exact = exact or function.name not in VALUE_ONLY or not is_floating(way.gives)
         for place, (slot, dtype) in enumerate(zip(way.slots, way.takes, strict=True)):
             if dtype is None:
-                value: Syntax = written(self.draws.one_of(constants(function, slot)))
+                values = constants(function, slot)
+                if function.name in WITH_PATTERNS and way.slots[2:] and way.slots[2].name == "group" and way.takes[2]:
+                    values = {"pattern": GROUPS, "options": ("i", "s")}.get(slot.name, values)  # all have two groups
+                value: Syntax = written(self.draws.one_of(values))
             elif function.name in WITH_PATTERNS and slot.usual_constant:
                 value = self.of_rows(function, slot, way.slots)
             else:

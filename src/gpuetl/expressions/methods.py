@@ -1272,6 +1272,17 @@ class Methods:
         """
         return self._call("jaro_winkler_similarity", (self, y))
 
+    def strip_accents(self) -> Expression:
+        """Letters without their accents and other marks, which also go where they stand alone.
+
+        `ø` and `ß` have none.
+
+        Null in any argument gives null.
+
+        Example: `lit("Ñandú").strip_accents()` is `"Nandu"`.
+        """
+        return self._call("strip_accents", (self,))
+
     def url_encode(self) -> Expression:
         """The UTF-8 bytes but letters, digits and `-_.~` of ASCII as %XX.
 
