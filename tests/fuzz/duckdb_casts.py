@@ -85,6 +85,10 @@ def _decimals(x: str, source: DataType, target: DataType, lenient: bool) -> str 
         return f"decimal_text({x})"
     if is_floating(target):
         return f"CAST({text} AS {sql_type(target)})"
+    if source == BOOL:
+        return f"{cast}(CAST({x} AS INTEGER) AS {sql_type(target)})"
+    if target == BOOL:
+        return guarded(f"CAST({x} AS DOUBLE) IN (0, 1)", f"CAST({x} AS BOOLEAN)", lenient)
     if pa.types.is_decimal(source):
         scale = target.scale if pa.types.is_decimal(target) else 0
         lost = f"{units(x, source)} % {power(source.scale - scale)} = 0"

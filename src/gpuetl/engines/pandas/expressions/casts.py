@@ -8,6 +8,7 @@ shortest one that reads back as it.  What strings are read is in docs/language.m
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -87,6 +88,8 @@ SPACES = " \t\n\v\f\r"
 
 
 def _converted(value: Any, dtype: DataType) -> Any:
+    if is_decimal(value.type) and dtype == BOOL:
+        return _truth_of_decimal(value)
     if is_decimal(dtype) and value.type != NULL:
         return _as_decimal(value, dtype)
     if is_integer(value.type) and is_floating(dtype):
@@ -108,7 +111,17 @@ def _converted(value: Any, dtype: DataType) -> Any:
     return result
 
 
+def _truth_of_decimal(value: Any) -> Any:
+    result = pc.not_equal(value, pa.scalar(Decimal(0), value.type))
+    has_one = value.type.precision > value.type.scale
+    other = pc.not_equal(value, pa.scalar(Decimal(1), value.type)) if has_one else True
+    _refuse_where(pc.and_(result, other), "it is neither 0 nor 1")
+    return result
+
+
 def _as_decimal(value: Any, dtype: DataType) -> Any:
+    if value.type == BOOL:
+        value = pc.cast(value, pa.int8())
     if is_integer(value.type):
         return fitted(pc.cast(value, integer_decimal(value.type)), dtype)
     if is_floating(value.type):
