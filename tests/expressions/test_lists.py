@@ -166,6 +166,8 @@ def test_functions_of_lists_refuse_what_does_not_fit(sql, message):
         ("CAST(NULL AS int64[]) || [1]", None),
         ("[1] + CAST(NULL AS int64[])", [1]),
         ("struct_position(NULL, 1)", None),
+        ("struct_contains(row(row(NULL), [1, 2]), row(NULL))", True),
+        ("row(NULL, 1) = row(NULL, 1)", True),
         ("struct_contains(row(1, NULL), NULL)", None),
         ("struct_position(row(1, NULL), NULL)", 2),
         ("struct_contains(row(CAST('nan' AS float64)), CAST('nan' AS float64))", True),
