@@ -65,6 +65,12 @@ SCALARS = {
     "`hugeint`, `timetz`": ("CAST(1 AS hugeint)", REFUSED, 1),
     "`try_strptime('3/5/2020', '%m/%d/%Y')`": ("try_strptime('3/5/2020', '%m/%d/%Y')", None, datetime(2020, 3, 5)),
     "`CAST(INTERVAL '26 hours' AS string)`": ("CAST(INTERVAL '26 hours' AS string)", "1 day 02:00:00", "26:00:00"),
+    "`CAST('2020-01-01 10:00+02' AS timestamp)`": (
+        "CAST('2020-01-01 10:00+02' AS timestamp)",
+        REFUSED,
+        datetime(2020, 1, 1, 10),
+    ),
+    "`CAST('2020-01-01 10:00' AS date)`": ("CAST('2020-01-01 10:00' AS date)", REFUSED, date(2020, 1, 1)),
     "CAST of `(1, 2)` to a struct": ("CAST('(1, 2)' AS struct(a int, b int))", REFUSED, {"a": 1, "b": 2}),
     "TRY_CAST of text to a map": ("TRY_CAST('{a=1' AS map(text, int))", REFUSED, None),
     "CAST of a column to interval": ("CAST(lower('1 MONTH') AS interval)", REFUSED, timedelta(days=30)),
