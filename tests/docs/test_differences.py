@@ -93,6 +93,7 @@ SCALARS = {
     "`date_diff('week', a, b)`": ("date_diff('week', DATE '2023-01-22', DATE '2024-09-13')", 86, 85),
     "`split(x, NULL)`": ("string_split('a', NULL)", None, ["a"]),
     "`regexp_extract(x, p)` without": ("regexp_extract('a', '(x)(y)?', ['x', 'y'])", None, {"x": "", "y": ""}),
+    "`regexp_extract(x, p, NULL)`": ("regexp_extract('a', 'a', NULL)", None, ""),
     "`regexp_replace(x, p, r)`": ("regexp_replace('aa', 'a', 'b')", "bb", "ba"),
     "`json_valid(x)` of": ("json_valid('[NaN]')", False, True),
     "`from_json(x, '\"TINYINT\"')` of": ("json_transform('2.4', '\"TINYINT\"')", None, 2),
