@@ -62,8 +62,9 @@ def main() -> None:
 
 def measured(rows: int, host_rows: int, patterns: int, runs: int) -> list[dict[str, Any]]:
     """Measure all ways for a number of distinct patterns."""
-    table = duckdb.sql(ROWS.format(rows=rows, patterns=patterns)).to_arrow_table()
-    table = table.cast(pa.schema({"t": STRING, "p": STRING}))
+    made = duckdb.sql(ROWS.format(rows=rows, patterns=patterns))
+    assert made is not None
+    table = made.to_arrow_table().cast(pa.schema({"t": STRING, "p": STRING}))
     on_device = machine()
     plain = {name: from_arrow(table.column(name), on_device) for name in ("t", "p")}
     frames = {"": plain, ", patterns coded": {**plain, "p": with_dictionary(plain["p"], on_device)}}
@@ -102,17 +103,15 @@ def measured(rows: int, host_rows: int, patterns: int, runs: int) -> list[dict[s
         kinds = cudf.Series.from_arrow(table.column("p").combine_chunks())
         note("cuDF, once for each pattern", rows, lambda: each_pattern(series, kinds, table.column("p")))
     data = table.slice(0, host_rows)
-
+    matches = "count(*) FILTER (WHERE regexp_matches(t, p))"
     count = note(
-        "DuckDB regexp_matches",
-        host_rows,
-        lambda: duckdb.sql("SELECT count(*) FROM data WHERE regexp_matches(t, p)").fetchall()[0][0],
+        "DuckDB regexp_matches", host_rows, lambda: duckdb.from_arrow(data).aggregate(matches).fetchall()[0][0]
     )
-    frame = polars.from_arrow(data)
+    host_frame = polars.DataFrame(data)
     theirs = note(
         "Polars str.contains",
         host_rows,
-        lambda: frame.select(polars.col("t").str.contains(polars.col("p")).sum()).item(),
+        lambda: host_frame.select(polars.col("t").str.contains(polars.col("p")).sum()).item(),
     )
     if not hits == count == theirs:
         raise SystemExit(f"the counts differ: {hits} {count} {theirs}")

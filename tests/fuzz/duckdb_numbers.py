@@ -1,5 +1,7 @@
 """Arithmetic and mathematics in DuckDB's SQL."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from fuzz import duckdb_decimals as decimals
@@ -71,7 +73,7 @@ def by_decimal(exact: Text, other: Text) -> Text:
     return text
 
 
-def kept_if_integer(function: str) -> Text:
+def kept_if_integer(function: str) -> Callable[..., str]:
     """Integers stay as they are; decimals may get a digit more."""
 
     def text(call: Call, x: str) -> str:

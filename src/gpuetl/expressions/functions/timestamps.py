@@ -169,8 +169,8 @@ def starts_at_1970(width: Expr) -> bool:
     if not isinstance(width, Literal) or width.value is None:
         return width.dtype == NULL
     if width.dtype == CALENDAR:
-        return bool((FIRST_MONTH.year - 1970) * 12 % width.value.months == 0)
-    return not (FIRST_MONDAY - datetime(1970, 1, 1)) % width.value
+        return not (FIRST_MONTH.year - 1970) * 12 % int(width.value.months)
+    return bool((FIRST_MONDAY - datetime(1970, 1, 1)) % width.value == timedelta(0))
 
 
 def first_bucket(call: Call) -> Literal:
