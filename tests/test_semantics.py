@@ -648,15 +648,26 @@ def test_a_regular_expression_beyond_the_shared_subset_is_a_plan_error(source, p
 
 
 def test_regular_expressions_of_the_shared_subset_mean_the_same_everywhere(source, check):
-    rows = source(table({"s": "string"}, ("order 66",), ("",), ("٤\n7",), (None,)))
+    rows = source(
+        table(
+            {"s": "string"},
+            ("order 66",),
+            ("",),
+            ("٤\n7",),
+            (None,),
+            ("ä long order of 123",),
+            ("twenty 20 and no more",),
+        )
+    )
     columns = {
         "like": r"regexp_like(s, '^[^\d]+\d+$')",
+        "word": r"regexp_like(s, 'order|\bno\b')",
         "first": r"regexp_extract(s, '\d')",
         "n": r"regexp_count(s, '.')",
     }
     expected = table(
-        {"like": "bool", "first": "string", "n": "int64"},
-        (True, "6", 8), (False, None, 0), (True, "7", 2), (None, None, None),
+        {"like": "bool", "word": "bool", "first": "string", "n": "int64"},
+        (True, True, "6", 8), (False, False, None, 0), (True, False, "7", 2), (None, None, None, None), (True, True, "1", 19), (False, True, "2", 21),
     )  # fmt: skip
     check(rows.select(**{name: expr(text) for name, text in columns.items()}), expected)
 

@@ -96,7 +96,7 @@ def test_a_cast_holds_the_value_exactly_or_is_refused(source, target):
     ("text", "target", "expected"),
     [
         ("1.25", "decimal(3,2)", "1.25"), ("-1.250", "decimal(3,2)", "-1.25"), ("1e3", "decimal(6,2)", "1000.00"), ("-0", "decimal(3,2)", "0.00"), ("25e-1", "decimal(2,1)", "2.5"),
-        ("1.255", "decimal(5,2)", None), ("1000", "decimal(5,2)", None), ("", "decimal(5,2)", None), (" 1", "decimal(5,2)", None), ("1 ", "decimal(5,2)", None),
+        ("1.255", "decimal(5,2)", None), ("1000", "decimal(5,2)", None), ("", "decimal(5,2)", None), (" 1", "decimal(5,2)", "1.00"), ("1 \n", "decimal(5,2)", "1.00"), ("1 1", "decimal(5,2)", None),
         ("nan", "decimal(5,2)", None), ("inf", "decimal(5,2)", None), ("1e400", "decimal(38,0)", None), ("300", "decimal(38,38)", None), ("1e60", "decimal(38,38)", None),
         ("9" * 38, "decimal(38,0)", "9" * 38), ("1" + "0" * 38, "decimal(38,0)", None), ("0." + "9" * 38, "decimal(38,38)", "0." + "9" * 38), ("1e-39", "decimal(38,38)", None),
     ],

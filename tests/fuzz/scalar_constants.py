@@ -33,6 +33,7 @@ SCALAR_CONSTANTS: dict[str, tuple[Any, ...]] = {
     "low": (0, -2.5, -100),
     "high": (10, 0.5, 1e6),
     "width_bucket.count": (5, 1, 100),
+    "bar.width": (10, 1, 7.5),
     "escape": ("!", "\\"),
     "ilike.pattern": ("A%", "%B", "_", "%", "", "a_%", "%Ñ_", "SS", "%i%"),
     **{f"regexp_{name}.pattern": PATTERNS + EMPTY for name in ("like", "count", "replace")},
@@ -80,8 +81,8 @@ SCALAR_CONSTANTS: dict[str, tuple[Any, ...]] = {
     "json_extract.path": ("$", "$.a", "$.a.b[0]", 0, -1, "$[*]", "$.*", "$.a.b[*]", "$..b", "$.**", "$.*[*]"),
     "parse_filename.trim_extension": (True, False, "forward_slash"),
     **{f"parse_{part}.separator": ("both_slash", "forward_slash", "backslash", "system") for part in ("filename", "dirpath", "dirname", "path")},
-    "format.format": ("{}", "{:>5}|", "{:05d}", "{:.2f}", "{}-{}", "{1}{0}", "{:,}", "{:*^9.1f}", "{{{:<3}}}", "{:.2}"),
-    "printf.format": ("%s", "%d%%", "%.3f", "%-6d|%6s", "%.1f|%s", "%,d", "%+d", "%.1s"),
+    "format.format": ("{}", "{:>5}|", "{:05d}", "{:.2f}", "{}-{}", "{1}{0}", "{:,}", "{:*^9.1f}", "{{{:<3}}}", "{:.2}", "{:x}", "{:_}"),
+    "printf.format": ("%s", "%d%%", "%.3f", "%-6d|%6s", "%.1f|%s", "%,d", "%+d", "%.1s", "%08x", "%'d"),
     "structure": ("STRUCT(a STRUCT(b VARCHAR[]), b BIGINT)", "VARCHAR[]", '["DOUBLE"]', "int64", "date"),
     "bucket.n": (16, 1, 2, 1_000_003),
 }  # fmt: skip

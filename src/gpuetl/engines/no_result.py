@@ -12,6 +12,7 @@ import pyarrow as pa
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.interval_text import UnknownUnit, cast_microseconds
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, columns_of, walk
+from gpuetl.expressions.time_text import iso_form
 from gpuetl.expressions.unparse import shown_sql
 from gpuetl.messages import Message, code_of, coded
 from gpuetl.plan.node import REFUSED
@@ -105,6 +106,8 @@ OTHER_LENGTH = coded("GE2003", "the strings differ in length")
 NOT_JSON = coded("GE1864", "not JSON, or nested in more than 256 levels")
 NOT_A_PATH = coded("GE1860", "not a path of one value, such as $.a[0], /a/0, or a key alone")
 NOT_A_JSON_NUMBER = coded("GE1863", "JSON has no NaN and no infinities")
+NO_SIZE = coded("GE2003", "not a number of bytes with a unit, such as 1.5 GiB")
+NO_BAR = coded("GE2003", "a width that is not from 1 to 1,000, or bounds that are infinite")
 NO_PART = coded("GE2003", "not the name of a part of a date")
 NOT_ABOVE_ZERO = coded("GE2003", "the width is not above zero")
 EMPTY_STRING = coded("GE2003", "a string is empty")
@@ -174,6 +177,8 @@ def hint_of(expr: Expr, expression: str, reason: str, values: Sequence[Any]) -> 
     other = next((other for start, other in NULL_INSTEAD.items() if expression.startswith(start)), "")
     if wider := number_type(expr, values):
         return f"{wider} holds this value; TRY_CAST gives null instead."
+    if isinstance(expr, Cast) and (advice := zone_advice(expr, values)):
+        return advice
     if other and "AS map<" not in expression:
         return f"{other} gives null instead."
     if reason == NOT_JSON:
@@ -211,6 +216,19 @@ def why_not(value: pa.Scalar, dtype: DataType) -> str:
     return (
         f"beyond the range of {name}" if is_floating(kind) and is_floating(dtype) else f"{name} cannot hold it exactly"
     )
+
+
+def zone_advice(cast: Cast, values: Sequence[Any]) -> str:
+    """Return what to write where a text has an offset for a naive timestamp, or none for a zoned one; else ""."""
+    if cast.operand.dtype != STRING or not pa.types.is_timestamp(cast.dtype):
+        return ""
+    try:
+        iso_form(str(values[0].as_py()), TIMESTAMP if cast.dtype.tz else pa.timestamp("us", tz="UTC"))
+    except ValueError:
+        return ""
+    if cast.dtype.tz:
+        return "It has no offset: write CAST(x AS timestamp) AT TIME ZONE 'UTC', or another zone."
+    return "It has an offset: write CAST(x AS timestamptz)."
 
 
 def why_no_duration(text: str) -> str:

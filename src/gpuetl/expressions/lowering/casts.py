@@ -12,12 +12,14 @@ from gpuetl.expressions.constants import (
     coarse_unit,
     constant_form,
     converted,
+    timestamp_of,
 )
 from gpuetl.expressions.dialect import span_of
 from gpuetl.expressions.lowering.lowering import Handler, Lowering
-from gpuetl.expressions.syntax import Apply, CastTo, Syntax
+from gpuetl.expressions.syntax import Apply, CastTo, Constant, Syntax
+from gpuetl.expressions.unparse import constant_text
 from gpuetl.messages import coded
-from gpuetl.types.data_types import DURATION, TIMESTAMP
+from gpuetl.types.data_types import DURATION, TIMESTAMP, DataType
 
 
 def _cast(lowering: Lowering, node: exp.Cast) -> Syntax:
@@ -31,8 +33,20 @@ def _cast(lowering: Lowering, node: exp.Cast) -> Syntax:
     except ValueError as error:
         if lenient:
             return CastTo(operand, target, lenient, span=span_of(node))
-        raise InvalidExpression(str(error), operand.span, f"Write it like {constant_form(target)}.") from None
+        raise InvalidExpression(str(error), operand.span, hint_of_constant(operand, target)) from None
     return constant or CastTo(operand, target, lenient, span=span_of(node))
+
+
+def hint_of_constant(operand: Syntax, target: DataType) -> str:
+    """Return how to write a constant that was not read; a clock without an offset needs its zone."""
+    if getattr(target, "tz", None) and isinstance(operand, Constant):
+        try:
+            clock = constant_text(timestamp_of(str(operand.value), TIMESTAMP))
+        except ValueError:
+            pass
+        else:
+            return f"Write {clock} AT TIME ZONE 'UTC', or another zone, or {constant_form(target)}."
+    return f"Write it like {constant_form(target)}."
 
 
 def _extract(lowering: Lowering, node: exp.Extract) -> Syntax:

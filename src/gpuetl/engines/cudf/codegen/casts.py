@@ -72,10 +72,10 @@ def writer(source: DataType) -> str:
 def reader(target: DataType) -> str:
     """Return the C++ call that reads a value from a text, as an `Outcome`."""
     if is_decimal(target):
-        return f"read_decimal({{}}, {target.precision}, {target.scale})"
+        return f"read_decimal(without_spaces({{}}), {target.precision}, {target.scale})"
     if is_floating(target):
-        return f"read_float<{c_type(target)}>({{}})"
-    return "read_bool({})" if target == BOOL else f"read_integer<{c_type(target)}>({{}})"
+        return f"read_float<{c_type(target)}>(without_spaces({{}}))"
+    return "read_bool({})" if target == BOOL else f"read_integer<{c_type(target)}>(without_spaces({{}}))"
 
 
 def text_cast_headers(cast: Cast) -> tuple[str, ...]:

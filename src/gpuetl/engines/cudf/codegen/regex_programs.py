@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuetl.engines.cudf.codegen.coded_strings import coded
-from gpuetl.engines.cudf.codegen.functions.regex import begins_at_start, program_of, whole
+from gpuetl.engines.cudf.codegen.functions.regex_instructions import begins_at_start, program_of, whole
 from gpuetl.engines.cudf.columns.arrays import choose, numbers_where, set_marks
 from gpuetl.engines.cudf.columns.gather import take
 from gpuetl.engines.cudf.columns.interchange import to_arrow
