@@ -148,7 +148,8 @@ class Expressions:
         for place, (slot, dtype) in enumerate(zip(way.slots, way.takes, strict=True)):
             if dtype is None:
                 values = constants(function, slot)
-                if function.name in WITH_PATTERNS and way.slots[2:] and way.slots[2].name == "group" and way.takes[2]:
+                names = [slot.name for slot in way.slots]
+                if function.name in WITH_PATTERNS and "group" in names and any(way.takes[1:3]):
                     values = {"pattern": GROUPS, "options": ("i", "s")}.get(slot.name, values)  # all have two groups
                 value: Syntax = written(self.draws.one_of(values))
             elif function.name in WITH_PATTERNS and slot.usual_constant:
