@@ -24,6 +24,7 @@ METHODS, FUNCTIONS, NAMES = PACKAGE / "expressions" / "methods.py", PACKAGE / "f
 WIDTH = 120
 
 CONSTANTS = {
+    **dict.fromkeys(("regexp_extract.group", "regexp_extract_all.group"), "int | Sequence[str]"),
     **dict.fromkeys(("strptime.format", "try_strptime.format"), "str | Sequence[str]"),
     "breaks": "Sequence[Scalar]", "quantiles": "int | Sequence[float]", "labels": "Sequence[Scalar]", "left_closed": "bool",
     "ambiguous": "ZoneChoice", "nonexistent": "ZoneChoice", "unit": "DateUnit", "zone": "str", "format": "str",
@@ -32,6 +33,7 @@ CONSTANTS = {
     "gap": "timedelta", "rows": "Rows", "range": "Range", "centered": "bool", "min_periods": "int", "method": "RankMethod",
     "width": "timedelta", "low": "float", "high": "float", "base": "int", "interval": "timedelta", "origin": "date", "q": "float | Sequence[float]", "k": "int", "ignore_nulls": "bool", "order": "str", "function": "Callable[..., IntoExpression]", "nulls": "str", "field": "str",
     **dict.fromkeys(("separator", "characters", "old", "new", "prefix", "suffix", "part", "fill"), "str"),
+    **dict.fromkeys(("json_set.path", "json_insert.path", "json_replace.path", "json_remove.path"), "str"),
     "path": "str | int | Sequence[str]", "trim_extension": "bool | str", "structure": "str",
     **dict.fromkeys(("pattern", "escape", "replacement", "options"), "str"),
 }  # fmt: skip

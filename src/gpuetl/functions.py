@@ -30,40 +30,42 @@ __all__ = [
     "geometric_mean", "greater", "greater_equal", "greatest", "hamming", "hash", "hex", "histogram", "hour", "hours",
     "hypot", "ilike", "initcap", "int_divide", "interpolate", "is_distinct", "is_finite", "is_in", "is_infinite",
     "is_leap_year", "is_nan", "is_not_distinct", "is_null", "iso_year", "isodow", "jaccard", "jaro_similarity",
-    "jaro_winkler_similarity", "json", "json_array", "json_array_length", "json_exists", "json_extract",
-    "json_extract_string", "json_keys", "json_object", "json_type", "json_valid", "json_value", "julian", "kurtosis",
-    "kurtosis_pop", "lag", "last", "last_day", "lcm", "lead", "least", "left", "length", "less", "less_equal",
-    "levenshtein", "lgamma", "like", "list_any_value", "list_append", "list_bit_and", "list_bit_or", "list_bit_xor",
-    "list_bool_and", "list_bool_or", "list_concat", "list_contains", "list_cosine_distance", "list_cosine_similarity",
-    "list_count", "list_distance", "list_distinct", "list_dot_product", "list_entropy", "list_extract", "list_filter",
-    "list_first", "list_get", "list_grade_up", "list_has_all", "list_has_any", "list_histogram", "list_intersect",
-    "list_kurtosis", "list_kurtosis_pop", "list_last", "list_length", "list_mad", "list_max", "list_mean",
-    "list_median", "list_min", "list_mode", "list_position", "list_prepend", "list_product", "list_quantile",
-    "list_reduce", "list_resize", "list_reverse", "list_reverse_sort", "list_select", "list_sem", "list_skewness",
-    "list_slice", "list_sort", "list_std", "list_std_pop", "list_sum", "list_transform", "list_unique", "list_value",
-    "list_var", "list_var_pop", "list_where", "list_zip", "ln", "local_time", "log", "log10", "log1p", "log2", "lower",
-    "lpad", "ltrim", "mad", "make_date", "make_time", "make_timestamp", "make_timestamptz", "map", "map_concat",
-    "map_contains", "map_contains_value", "map_entries", "map_extract", "map_from_entries", "map_get", "map_keys",
-    "map_values", "max", "max_by", "max_by_n", "max_n", "md5", "mean", "mean_distinct", "median", "median_distinct",
-    "microsecond", "microseconds", "millennium", "millisecond", "milliseconds", "min", "min_by", "min_by_n", "min_n",
-    "minute", "minutes", "mode", "modulo", "month", "month_name", "multiply", "negate", "nextafter", "not_",
-    "not_equal", "nth_value", "ntile", "nullif", "or_", "parse_dirname", "parse_dirpath", "parse_filename",
-    "parse_path", "pct_change", "percent_rank", "pi", "power", "printf", "product", "product_distinct", "qcut",
-    "quantile", "quantile_disc", "quarter", "radians", "range", "rank", "regexp_count", "regexp_escape",
-    "regexp_extract", "regexp_extract_all", "regexp_full_match", "regexp_like", "regexp_replace",
-    "regexp_split_to_array", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2", "regr_slope",
-    "regr_sxx", "regr_sxy", "regr_syy", "remove_prefix", "remove_suffix", "repeat", "replace", "reverse", "right",
-    "rolling_corr", "rolling_count", "rolling_count_distinct", "rolling_covar_pop", "rolling_covar_samp",
-    "rolling_first", "rolling_last", "rolling_max", "rolling_mean", "rolling_median", "rolling_min",
-    "rolling_nth_value", "rolling_quantile", "rolling_std", "rolling_sum", "rolling_var", "round", "row", "row_number",
-    "rpad", "rtrim", "second", "seconds", "sem", "session_id", "sha1", "sha256", "shift_left", "shift_right", "sign",
-    "signbit", "sin", "sinh", "skewness", "split", "split_part", "sqrt", "starts_with", "std", "std_distinct",
-    "std_pop", "strftime", "string_agg", "string_agg_distinct", "strpos", "strptime", "struct_concat", "struct_extract",
-    "struct_insert", "struct_keys", "struct_pack", "struct_update", "substring", "subtract", "sum", "sum_distinct",
-    "tan", "tanh", "text_slice", "time_bucket", "to_base", "to_base64", "to_date", "to_json", "to_timestamp",
-    "translate", "trim", "trunc", "try_add", "try_from_json", "try_multiply", "try_strptime", "try_subtract", "typeof",
-    "unhex", "unicode", "upper", "url_decode", "url_encode", "values_by_frequency", "var", "var_distinct", "var_pop",
-    "week", "weeks", "weighted_avg", "width_bucket", "year", "yearweek",
+    "jaro_winkler_similarity", "json", "json_array", "json_array_length", "json_contains", "json_deep_merge",
+    "json_exists", "json_extract", "json_extract_string", "json_insert", "json_keys", "json_merge_patch",
+    "json_merge_patch_diff", "json_normalize", "json_object", "json_remove", "json_replace", "json_set",
+    "json_strip_nulls", "json_type", "json_valid", "json_value", "julian", "kurtosis", "kurtosis_pop", "lag", "last",
+    "last_day", "lcm", "lead", "least", "left", "length", "less", "less_equal", "levenshtein", "lgamma", "like",
+    "list_any_value", "list_append", "list_bit_and", "list_bit_or", "list_bit_xor", "list_bool_and", "list_bool_or",
+    "list_concat", "list_contains", "list_cosine_distance", "list_cosine_similarity", "list_count", "list_distance",
+    "list_distinct", "list_dot_product", "list_entropy", "list_extract", "list_filter", "list_first", "list_get",
+    "list_grade_up", "list_has_all", "list_has_any", "list_histogram", "list_intersect", "list_kurtosis",
+    "list_kurtosis_pop", "list_last", "list_length", "list_mad", "list_max", "list_mean", "list_median", "list_min",
+    "list_mode", "list_position", "list_prepend", "list_product", "list_quantile", "list_reduce", "list_resize",
+    "list_reverse", "list_reverse_sort", "list_select", "list_sem", "list_skewness", "list_slice", "list_sort",
+    "list_std", "list_std_pop", "list_sum", "list_transform", "list_unique", "list_value", "list_var", "list_var_pop",
+    "list_where", "list_zip", "ln", "local_time", "log", "log10", "log1p", "log2", "lower", "lpad", "ltrim", "mad",
+    "make_date", "make_time", "make_timestamp", "make_timestamptz", "map", "map_concat", "map_contains",
+    "map_contains_value", "map_entries", "map_extract", "map_from_entries", "map_get", "map_keys", "map_values", "max",
+    "max_by", "max_by_n", "max_n", "md5", "mean", "mean_distinct", "median", "median_distinct", "microsecond",
+    "microseconds", "millennium", "millisecond", "milliseconds", "min", "min_by", "min_by_n", "min_n", "minute",
+    "minutes", "mode", "modulo", "month", "month_name", "multiply", "negate", "nextafter", "not_", "not_equal",
+    "nth_value", "ntile", "nullif", "or_", "parse_dirname", "parse_dirpath", "parse_filename", "parse_path",
+    "pct_change", "percent_rank", "pi", "power", "printf", "product", "product_distinct", "qcut", "quantile",
+    "quantile_disc", "quarter", "radians", "range", "rank", "regexp_count", "regexp_escape", "regexp_extract",
+    "regexp_extract_all", "regexp_full_match", "regexp_like", "regexp_replace", "regexp_split_to_array", "regr_avgx",
+    "regr_avgy", "regr_count", "regr_intercept", "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy",
+    "remove_prefix", "remove_suffix", "repeat", "replace", "reverse", "right", "rolling_corr", "rolling_count",
+    "rolling_count_distinct", "rolling_covar_pop", "rolling_covar_samp", "rolling_first", "rolling_last", "rolling_max",
+    "rolling_mean", "rolling_median", "rolling_min", "rolling_nth_value", "rolling_quantile", "rolling_std",
+    "rolling_sum", "rolling_var", "round", "row", "row_number", "rpad", "rtrim", "second", "seconds", "sem",
+    "session_id", "sha1", "sha256", "shift_left", "shift_right", "sign", "signbit", "sin", "sinh", "skewness", "split",
+    "split_part", "sqrt", "starts_with", "std", "std_distinct", "std_pop", "strftime", "string_agg",
+    "string_agg_distinct", "strpos", "strptime", "struct_concat", "struct_extract", "struct_insert", "struct_keys",
+    "struct_pack", "struct_update", "substring", "subtract", "sum", "sum_distinct", "tan", "tanh", "text_slice",
+    "time_bucket", "to_base", "to_base64", "to_date", "to_json", "to_timestamp", "translate", "trim", "trunc",
+    "try_add", "try_from_json", "try_multiply", "try_strptime", "try_subtract", "typeof", "unhex", "unicode", "upper",
+    "url_decode", "url_encode", "values_by_frequency", "var", "var_distinct", "var_pop", "week", "weeks",
+    "weighted_avg", "width_bucket", "year", "yearweek",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:  # to a type checker, what is not here is an error
@@ -1313,7 +1315,9 @@ def ilike(text: IntoExpression, pattern: str | Expression, escape: str | Express
 
 
 def regexp_like(text: IntoExpression, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
-    """Whether the pattern is found anywhere in text; also `text RLIKE pattern`.
+    """Whether the pattern is found anywhere in text.
+
+    Also `text RLIKE pattern` and `text ~ pattern`, `!~` for not.
 
     Null in any argument gives null.
 
@@ -1323,7 +1327,7 @@ def regexp_like(text: IntoExpression, pattern: str | Expression, options: str | 
 
 
 def regexp_full_match(text: IntoExpression, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
-    """Whether the pattern matches the whole text.
+    """Whether the pattern matches the whole text; also `text SIMILAR TO pattern`.
 
     Null in any argument gives null.
 
@@ -1332,10 +1336,11 @@ def regexp_full_match(text: IntoExpression, pattern: str | Expression, options: 
     return function_call("regexp_full_match", (text, pattern), (options,))
 
 
-def regexp_extract(text: IntoExpression, pattern: str | Expression, group: int | Expression | None = None, options: str | Expression | None = None) -> Expression:
+def regexp_extract(text: IntoExpression, pattern: str | Expression, group: int | Sequence[str] | Expression | None = None, options: str | Expression | None = None) -> Expression:
     """What the first match's group matched (0, the whole match), of several times the last.
 
-    Null without a match, empty if the group took no part.
+    Null without a match, empty if the group took no part. A list of names, `['year', 'month']`, gives a struct of the
+    first groups.
 
     Null in any argument gives null.
 
@@ -1344,10 +1349,10 @@ def regexp_extract(text: IntoExpression, pattern: str | Expression, group: int |
     return function_call("regexp_extract", (text, pattern), (group, options))
 
 
-def regexp_extract_all(text: IntoExpression, pattern: str | Expression, group: int | Expression | None = None, options: str | Expression | None = None) -> Expression:
-    """What a group (0, the whole match) matched in each match, as list<string>.
+def regexp_extract_all(text: IntoExpression, pattern: str | Expression, group: int | Sequence[str] | Expression | None = None, options: str | Expression | None = None) -> Expression:
+    """What a group (0, the whole match) matched in each match, as list<string>; null where it took no part.
 
-    Null where it took no part.
+    A list of names gives a list of structs.
 
     Null in any argument gives null.
 
@@ -2035,11 +2040,10 @@ def date_trunc(unit: DateUnit | Expression, x: IntoExpression) -> Expression:
 
 
 def time_bucket(width: timedelta | Expression, x: IntoExpression, origin: date | Expression | None = None) -> Expression:
-    """The start of the bucket.
+    """The start of the bucket: buckets are `width` long and one starts at `origin` (2000-01-03, a Monday.
 
-    Buckets are `width` long and one starts at `origin` (1970-01-01, in UTC where zoned). A width of months or years
-    counts months on the clock and keeps a date a date; its origin is the start of a month. In the place of `origin`, an
-    interval moves all buckets by it.
+    In UTC where zoned). A width of months or years counts months on the clock and keeps a date a date; its origin is
+    the start of a month (2000-01). In the place of `origin`, an interval moves all buckets by it.
 
     Null in any argument gives null.
 
@@ -3230,6 +3234,109 @@ def try_from_json(text: IntoExpression, structure: str | Expression) -> Expressi
     Example: `try_from_json(lit("{"), "STRUCT(a BIGINT)")` is `None`.
     """
     return function_call("try_from_json", (text, structure))
+
+
+def json_set(text: IntoExpression, path: str | Expression, value: IntoExpression) -> Expression:
+    """JSON with a value at a path: in place of one that is there, else as a new member or the next element.
+
+    As it is where that cannot be.
+
+    Null in any argument gives null.
+
+    Example: `json_set(lit('{"a": 1}'), "$.b", "[2]")` is `'{"a":1,"b":[2]}'`.
+    """
+    return function_call("json_set", (text, path, value))
+
+
+def json_insert(text: IntoExpression, path: str | Expression, value: IntoExpression) -> Expression:
+    """As `json_set`, but a value that is there stays.
+
+    Null in any argument gives null.
+
+    Example: `json_insert(lit('{"a": 1}'), "$.a", "2")` is `'{"a":1}'`.
+    """
+    return function_call("json_insert", (text, path, value))
+
+
+def json_replace(text: IntoExpression, path: str | Expression, value: IntoExpression) -> Expression:
+    """As `json_set`, but only in place of a value that is there.
+
+    Null in any argument gives null.
+
+    Example: `json_replace(lit('{"a": 1}'), "$.b", "2")` is `'{"a":1}'`.
+    """
+    return function_call("json_replace", (text, path, value))
+
+
+def json_remove(text: IntoExpression, path: str | Expression) -> Expression:
+    """JSON without the value at a path; null where that is all of it.
+
+    Null in any argument gives null.
+
+    Example: `json_remove(lit('{"a": [1, 2], "b": 3}'), "$.a[0]")` is `'{"a":[2],"b":3}'`.
+    """
+    return function_call("json_remove", (text, path))
+
+
+def json_merge_patch(text: IntoExpression, patch: IntoExpression, *more: IntoExpression) -> Expression:
+    """JSON changed by a patch, as RFC 7396 has it.
+
+    Members of objects are merged, `null` takes a member out, and any other value takes the old one's place. A null text
+    counts as none; a null patch gives null.
+
+    Example: `json_merge_patch(lit('{"a": 1, "b": {"c": 2}}'), '{"a": null, "b": {"d": 3}}')` is `'{"b":{"c":2,"d":3}}'`.
+    """
+    return function_call("json_merge_patch", (text, patch, *more))
+
+
+def json_merge_patch_diff(old: IntoExpression, new: IntoExpression) -> Expression:
+    """The patch that makes `old` into `new`, by `json_merge_patch`.
+
+    A null `old` counts as none.
+
+    Example: `json_merge_patch_diff(lit('{"a": 1, "b": 2}'), '{"b": 3}')` is `'{"a":null,"b":3}'`.
+    """
+    return function_call("json_merge_patch_diff", (old, new))
+
+
+def json_deep_merge(text: IntoExpression, patch: IntoExpression, *more: IntoExpression) -> Expression:
+    """As `json_merge_patch`, but `null` changes nothing.
+
+    Example: `json_deep_merge(lit('{"a": 1, "b": {"c": 2}}'), '{"a": null, "b": {"d": 3}}')` is `'{"a":1,"b":{"c":2,"d":3}}'`.
+    """
+    return function_call("json_deep_merge", (text, patch, *more))
+
+
+def json_strip_nulls(text: IntoExpression) -> Expression:
+    """JSON without the members of objects that are `null`, at any depth.
+
+    Null in any argument gives null.
+
+    Example: `json_strip_nulls(lit('{"a": null, "b": [null]}'))` is `'{"b":[null]}'`.
+    """
+    return function_call("json_strip_nulls", (text,))
+
+
+def json_normalize(text: IntoExpression) -> Expression:
+    """JSON with the members of objects in the order of their keys' bytes, at any depth.
+
+    Null in any argument gives null.
+
+    Example: `json_normalize(lit('{"b": 1, "a": {"d": 2, "c": 3}}'))` is `'{"a":{"c":3,"d":2},"b":1}'`.
+    """
+    return function_call("json_normalize", (text,))
+
+
+def json_contains(text: IntoExpression, part: IntoExpression) -> Expression:
+    """Whether a part is anywhere in JSON.
+
+    An object has its members and perhaps others, an array its elements in any order, a scalar is equal.
+
+    Null in any argument gives null.
+
+    Example: `json_contains(lit('{"a": [1, {"b": 2, "c": 3}]}'), '{"b": 2}')` is `True`.
+    """
+    return function_call("json_contains", (text, part))
 
 
 def hash(x: IntoExpression, *more: IntoExpression) -> Expression:

@@ -188,6 +188,9 @@ STRINGS: dict[str, Text] = {
     "url_decode": "url_decode({0})",
     "regexp_escape": "regexp_escape({0})",
     "json_valid": "is_json({0})",
+    "json_contains": lambda call, x, part: guarded(
+        f"is_json({x}) AND is_json({part})", f"json_contains({x}, {part})", lenient=False
+    ),
     "json_exists": of_json("json_exists({0}, {1})"),
     "json_type": of_json("json_type({0}, {1})"),
     "json_array_length": of_json("CAST(json_array_length({0}, {1}) AS BIGINT)"),

@@ -71,6 +71,7 @@ NUMBERS = (
 )
 RARE = frozenset((
     "json_extract", "json_extract_string", "json_value", "json", "json_object", "json_array", "to_json", "from_json", "try_from_json",
+    "json_set", "json_insert", "json_replace", "json_remove", "json_merge_patch", "json_merge_patch_diff", "json_deep_merge", "json_strip_nulls", "json_normalize",
     "make_timestamp", "make_date", "strptime", "int_divide", "negate", "power", "exp", "expm1", "sinh", "cosh", "shift_left",
 ))  # fmt: skip
 """Functions that fail for most values, or that overflow what follows: drawn once where others are drawn twice."""
@@ -80,6 +81,8 @@ OF_AGGREGATES = frozenset(["qcut"])
 """A CASE over aggregates, so neither order nor places as of other window functions: tests/steps/test_quantile_bins.py."""
 OF_JSON = frozenset(name for _, name in FUNCTIONS if "json" in name) - {"json_valid", "try_from_json"}
 """Functions that fail for other text: most often they get only what is JSON."""
+DOCUMENTS = frozenset(["text", "part", "patch", "old", "new"])
+"""Their arguments that are JSON."""
 
 
 WITH_PATTERNS = frozenset(name for _, name in FUNCTIONS if name.startswith("regexp_")) - {"regexp_escape"}
@@ -149,7 +152,12 @@ class Expressions:
                 value = self.of_rows(function, slot, way.slots)
             else:
                 value = self.value(dtype, depth - 1, exact)
-                if slot.name == "text" and function.name in OF_JSON and not self.draws.chance(10):
+                if (
+                    slot.name in DOCUMENTS
+                    and dtype == STRING
+                    and function.name in OF_JSON
+                    and not self.draws.chance(10)
+                ):
                     value = Apply("case", (Apply("json_valid", (value,)), value))
             if keywords or not (slot.repeats or function.arguments[place] == slot):
                 keywords.append((slot.name, value))

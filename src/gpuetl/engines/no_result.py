@@ -149,6 +149,8 @@ class NoResult(EvaluationError):
         code = code_of(reason)
         if isinstance(expr, Cast):
             code = "GE2001" if expr.implicit else "GE2002"
+        if isinstance(expr, Call) and expr.function.name == "checked_text":
+            code, reason, values = "GE2002", f"not a valid {values[1].as_py()}", values[:1]
         if isinstance(expr, Cast) and expr.dtype != STRING:
             reason = why_not(values[0], expr.dtype)
         elif reason == "overflow":
@@ -172,7 +174,7 @@ def hint_of(expr: Expr, expression: str, reason: str, values: Sequence[Any]) -> 
     other = next((other for start, other in NULL_INSTEAD.items() if expression.startswith(start)), "")
     if wider := number_type(expr, values):
         return f"{wider} holds this value; TRY_CAST gives null instead."
-    if other:
+    if other and "AS map<" not in expression:
         return f"{other} gives null instead."
     if reason == NOT_JSON:
         return "Leave such rows out by json_valid, or write CASE WHEN json_valid(x) THEN … END."

@@ -48,7 +48,12 @@ class End:
     """The place behind the last element of an array, where no value is."""
 
 
-Step: TypeAlias = Member | Element | MemberOrElement | Each | Below | End
+@dataclass(frozen=True)
+class MemberOrEnd:
+    """`-` in a pointer: an object's key, or the place behind the last element of an array."""
+
+
+Step: TypeAlias = Member | Element | MemberOrElement | MemberOrEnd | Each | Below | End
 
 
 class InvalidPath(ValueError):
@@ -103,12 +108,11 @@ def _step(found: re.Match[str], path: str) -> Step:
         return Each(bool(found["all"]))
     if found["key"] is not None:
         return Member(found["key"])
-    if found["last"] is None:
-        return Element(int(found["place"]))
-    if int(found["last"]) == 0:
-        message = coded("GE1860", f"cannot take the path '{path}': it has no element at '[#-0]'")
+    place = found["place"] or f"-{found['last']}"
+    if place.startswith("-") and int(place) == 0:
+        message = coded("GE1860", f"cannot take the path '{path}': it has no element at '{found[0]}'")
         raise InvalidPath(message, "[#-1] is the last element.")
-    return Element(-int(found["last"]))
+    return Element(int(place))
 
 
 def _pointed(token: str) -> Step:
@@ -116,6 +120,8 @@ def _pointed(token: str) -> Step:
         shown = token[wrong.start() : wrong.start() + 2]
         message = coded("GE1860", f"cannot take a path with '{shown}'")
         raise InvalidPath(message, "Write ~0 for ~, and ~1 for /.")
+    if token == "-":
+        return MemberOrEnd()
     key = token.replace("~1", "/").replace("~0", "~")
     return MemberOrElement(key) if re.fullmatch("0|[1-9][0-9]{0,17}", key) else Member(key)
 
@@ -144,5 +150,7 @@ def _written(step: Step) -> str:
         return ".**"
     if isinstance(step, End):
         return "[#]"
+    if isinstance(step, MemberOrEnd):
+        return '."-"'
     key = step.key.replace("\\", "\\\\").replace('"', '\\"')
     return f'."{key}"'

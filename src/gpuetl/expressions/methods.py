@@ -1108,7 +1108,7 @@ class Methods:
     def regexp_like(self, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
         """Whether the pattern is found anywhere in text.
 
-        Also `text RLIKE pattern`.
+        Also `text RLIKE pattern` and `text ~ pattern`, `!~` for not.
 
         Null in any argument gives null.
 
@@ -1119,16 +1119,19 @@ class Methods:
     def regexp_full_match(self, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
         """Whether the pattern matches the whole text.
 
+        Also `text SIMILAR TO pattern`.
+
         Null in any argument gives null.
 
         Example: `lit("order 66").regexp_full_match(r"\\d+")` is `False`.
         """
         return self._call("regexp_full_match", (self, pattern), (options,))
 
-    def regexp_extract(self, pattern: str | Expression, group: int | Expression | None = None, options: str | Expression | None = None) -> Expression:
+    def regexp_extract(self, pattern: str | Expression, group: int | Sequence[str] | Expression | None = None, options: str | Expression | None = None) -> Expression:
         """What the first match's group matched (0, the whole match), of several times the last.
 
-        Null without a match, empty if the group took no part.
+        Null without a match, empty if the group took no part. A list of names, `['year', 'month']`, gives a struct of
+        the first groups.
 
         Null in any argument gives null.
 
@@ -1136,10 +1139,10 @@ class Methods:
         """
         return self._call("regexp_extract", (self, pattern), (group, options))
 
-    def regexp_extract_all(self, pattern: str | Expression, group: int | Expression | None = None, options: str | Expression | None = None) -> Expression:
-        """What a group (0, the whole match) matched in each match, as list<string>.
+    def regexp_extract_all(self, pattern: str | Expression, group: int | Sequence[str] | Expression | None = None, options: str | Expression | None = None) -> Expression:
+        """What a group (0, the whole match) matched in each match, as list<string>; null where it took no part.
 
-        Null where it took no part.
+        A list of names gives a list of structs.
 
         Null in any argument gives null.
 
@@ -1764,11 +1767,10 @@ class Methods:
         return self._call("date_trunc", (unit, self))
 
     def time_bucket(self, width: timedelta | Expression, origin: date | Expression | None = None) -> Expression:
-        """The start of the bucket.
+        """The start of the bucket: buckets are `width` long and one starts at `origin` (2000-01-03, a Monday.
 
-        Buckets are `width` long and one starts at `origin` (1970-01-01, in UTC where zoned). A width of months or years
-        counts months on the clock and keeps a date a date; its origin is the start of a month. In the place of
-        `origin`, an interval moves all buckets by it.
+        In UTC where zoned). A width of months or years counts months on the clock and keeps a date a date; its origin
+        is the start of a month (2000-01). In the place of `origin`, an interval moves all buckets by it.
 
         Null in any argument gives null.
 
@@ -2854,6 +2856,99 @@ class Methods:
         Example: `lit("{").try_from_json("STRUCT(a BIGINT)")` is `None`.
         """
         return self._call("try_from_json", (self, structure))
+
+    def json_set(self, path: str | Expression, value: IntoExpression) -> Expression:
+        """JSON with a value at a path: in place of one that is there, else as a new member or the next element.
+
+        As it is where that cannot be.
+
+        Null in any argument gives null.
+
+        Example: `lit('{"a": 1}').json_set("$.b", "[2]")` is `'{"a":1,"b":[2]}'`.
+        """
+        return self._call("json_set", (self, path, value))
+
+    def json_insert(self, path: str | Expression, value: IntoExpression) -> Expression:
+        """As `json_set`, but a value that is there stays.
+
+        Null in any argument gives null.
+
+        Example: `lit('{"a": 1}').json_insert("$.a", "2")` is `'{"a":1}'`.
+        """
+        return self._call("json_insert", (self, path, value))
+
+    def json_replace(self, path: str | Expression, value: IntoExpression) -> Expression:
+        """As `json_set`, but only in place of a value that is there.
+
+        Null in any argument gives null.
+
+        Example: `lit('{"a": 1}').json_replace("$.b", "2")` is `'{"a":1}'`.
+        """
+        return self._call("json_replace", (self, path, value))
+
+    def json_remove(self, path: str | Expression) -> Expression:
+        """JSON without the value at a path; null where that is all of it.
+
+        Null in any argument gives null.
+
+        Example: `lit('{"a": [1, 2], "b": 3}').json_remove("$.a[0]")` is `'{"a":[2],"b":3}'`.
+        """
+        return self._call("json_remove", (self, path))
+
+    def json_merge_patch(self, patch: IntoExpression, *more: IntoExpression) -> Expression:
+        """JSON changed by a patch, as RFC 7396 has it.
+
+        Members of objects are merged, `null` takes a member out, and any other value takes the old one's place. A null
+        text counts as none; a null patch gives null.
+
+        Example: `lit('{"a": 1, "b": {"c": 2}}').json_merge_patch('{"a": null, "b": {"d": 3}}')` is `'{"b":{"c":2,"d":3}}'`.
+        """
+        return self._call("json_merge_patch", (self, patch, *more))
+
+    def json_merge_patch_diff(self, new: IntoExpression) -> Expression:
+        """The patch that makes `old` into `new`, by `json_merge_patch`.
+
+        A null `old` counts as none.
+
+        Example: `lit('{"a": 1, "b": 2}').json_merge_patch_diff('{"b": 3}')` is `'{"a":null,"b":3}'`.
+        """
+        return self._call("json_merge_patch_diff", (self, new))
+
+    def json_deep_merge(self, patch: IntoExpression, *more: IntoExpression) -> Expression:
+        """As `json_merge_patch`, but `null` changes nothing.
+
+        Example: `lit('{"a": 1, "b": {"c": 2}}').json_deep_merge('{"a": null, "b": {"d": 3}}')` is `'{"a":1,"b":{"c":2,"d":3}}'`.
+        """
+        return self._call("json_deep_merge", (self, patch, *more))
+
+    def json_strip_nulls(self) -> Expression:
+        """JSON without the members of objects that are `null`, at any depth.
+
+        Null in any argument gives null.
+
+        Example: `lit('{"a": null, "b": [null]}').json_strip_nulls()` is `'{"b":[null]}'`.
+        """
+        return self._call("json_strip_nulls", (self,))
+
+    def json_normalize(self) -> Expression:
+        """JSON with the members of objects in the order of their keys' bytes, at any depth.
+
+        Null in any argument gives null.
+
+        Example: `lit('{"b": 1, "a": {"d": 2, "c": 3}}').json_normalize()` is `'{"a":{"c":3,"d":2},"b":1}'`.
+        """
+        return self._call("json_normalize", (self,))
+
+    def json_contains(self, part: IntoExpression) -> Expression:
+        """Whether a part is anywhere in JSON.
+
+        An object has its members and perhaps others, an array its elements in any order, a scalar is equal.
+
+        Null in any argument gives null.
+
+        Example: `lit('{"a": [1, {"b": 2, "c": 3}]}').json_contains('{"b": 2}')` is `True`.
+        """
+        return self._call("json_contains", (self, part))
 
     def hash(self, *more: IntoExpression) -> Expression:
         """XXH64 of the values, in order, as int64.

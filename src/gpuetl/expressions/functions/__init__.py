@@ -19,6 +19,7 @@ from gpuetl.expressions.functions import (
     hashing,
     integers,
     json,
+    json_editing,
     json_types,
     json_writing,
     list_aggregates,
@@ -31,6 +32,7 @@ from gpuetl.expressions.functions import (
     mathematics,
     moments,
     nested_elements,
+    nested_text,
     ordering,
     paths,
     regex,
@@ -72,6 +74,7 @@ MODULES = (
     json,
     json_writing,
     json_types,
+    json_editing,
     hashing,
     type_names,
     aggregates,
@@ -209,6 +212,7 @@ INTERNAL = {
     **ordering.INTERNAL,
     **list_shapes.INTERNAL,
     **nested_elements.INTERNAL,
+    **nested_text.INTERNAL,
 }
 """Functions that users cannot call, by name."""
 ENTRIES.update({(entry.kind, name): entry for name, entry in INTERNAL.items()})

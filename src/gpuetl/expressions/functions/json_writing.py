@@ -32,7 +32,11 @@ from gpuetl.types.data_types import (
 from gpuetl.types.decimal_types import is_decimal
 from gpuetl.types.nested_types import children_of, is_list, is_map, is_nested, is_struct
 
-JSON_MADE = ("json_extract", "json", "to_json", "json_join", "json_object", "json_array")
+JSON_MADE = (
+    "json_extract", "json", "to_json", "json_join", "json_object", "json_array", "json_set", "json_insert", "json_replace", "json_remove",
+    "json_merge_patch", "json_merge_patch_diff", "json_deep_merge", "json_strip_nulls",
+)  # fmt: skip
+"""`json_normalize` is a text, as it is in DuckDB."""
 JSON_PART = "json:made"
 """The name of the elements of a list of JSON."""
 

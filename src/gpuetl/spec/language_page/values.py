@@ -87,6 +87,7 @@ Expressions take nested values apart:
 | `CAST(s AS struct<a: int64>)`, `CAST(x AS list<string>)` | the same values with other types; fields meet by name, and a field that s lacks is null |
 | `text[1]`, `text[2:3]`, `text[-3:]` | characters of a string, as elements of a list |
 | `text -> '$.a.b'`, `text ->> 'a'` | a part of a string that is JSON: as JSON, and a string in it without quotes; the path may be a column |
+| `json_set(text, '$.a.b', x)`, `json_merge_patch(text, other)` | JSON with a value at a path, or changed by other JSON |
 | `from_json(text, 'STRUCT(a BIGINT, b VARCHAR[])')` | JSON as values of these types |
 """
 TYPES_END = """\
@@ -231,6 +232,18 @@ the empty string. CSV values follow the same rules, but gpuetl ignores spaces an
 | binary | ASCII, and any byte as `\xAA`; no other `\` | `encode(x)` has the UTF-8 of all strings |
 | uuid | `6f9619ff-8b86-d011-b42d-00c04fc964ff`, in either case | |
 | timestamp[Zone] | timestamp with hours `(Z\|[-+][0-9]{2}(:?[0-9]{2})?)` | the offset to UTC, hours to 23 |
+
+Lists, structs and maps are read from DuckDB's text of them:
+
+| write | value |
+|---|---|
+| `CAST('[1, 2, NULL]' AS list<int32>)` | `[1, 2, NULL]` |
+| `CAST('["a, b", c d, ""]' AS list<string>)` | `['a, b', 'c d', '']`: quotes keep commas, brackets and `NULL` |
+| `CAST('{a: 1, b: [x]}' AS struct<a: int64, b: list<string>, c: int64>)` | `{'a': 1, 'b': ['x'], 'c': NULL}`: a name that the type lacks is an error |
+| `CAST('{k=1, "a=b"=2}' AS map<string, int64>)` | `MAP {'k': 1, 'a=b': 2}`; TRY_CAST does not read maps |
+
+A backslash in quotes takes the next character as it is. Text of more than 32 levels of brackets is not read. JSON text is
+read by `from_json`.
 
 A duration is written as DuckDB writes it, in days and a time: `2 days 03:04:05.25`, `-01:00:00`. A constant may have months:
 `ts + CAST('3 months' AS interval)`.

@@ -63,18 +63,45 @@ template <class OUT> DEVICE void put_quoted(OUT& out, Scanner& scanner) {
 
 // A key that is looked for: its bytes, one after the other, and -1 behind them.
 struct Key {
+    enum Escapes : char { PLAIN = 0, QUOTED = '"', POINTER = '~', JSON = '\\' };  // \" and \\; ~0 and ~1; all of JSON
     String text;
-    char escape = 0;  // a backslash before a quote or a backslash, or ~ of a pointer
+    Escapes escapes = PLAIN;
     int64_t at = 0;
+    uint32_t point = 0;  // what is left of a code point: its bytes from the lowest on
+    int bytes = 0;
 
     DEVICE int next() {
+        if (bytes) return take();
         if (at >= text.size) return -1;
         const char byte = text[at++];
-        if (escape == '~' && byte == '~') return text[at++] == '1' ? '/' : '~';
-        if (escape == '\\' && byte == '\\' && at < text.size && (text[at] == '"' || text[at] == '\\')) return text[at++];
-        return uint8_t(byte);
+        if (byte != escapes && (byte != '\\' || escapes != QUOTED)) return uint8_t(byte);
+        if (escapes == POINTER) return text[at++] == '1' ? '/' : '~';
+        if (escapes == QUOTED) return byte == '\\' && at < text.size && (text[at] == '"' || text[at] == '\\') ? text[at++] : uint8_t(byte);
+        Scanner scanner = scanner_of(text);
+        scanner.at = int32_t(at);
+        put_code_point(*this, uint32_t(scanner.escape()));
+        at = scanner.at;
+        return take();
+    }
+    DEVICE void put(char byte) { point |= uint32_t(uint8_t(byte)) << 8 * bytes++; }
+
+private:
+    DEVICE int take() {
+        const int byte = point & 255;
+        point >>= 8, --bytes;
+        return byte;
     }
 };
+
+// The key that a string of JSON is.
+DEVICE Key key_of(String text, const Value& value) {
+    if (value.kind == STRING) return Key{text.cut(value.start, value.start + value.size)};
+    Scanner scanner = scanner_of(text);
+    scanner.at = value.start - 1;
+    Value passed;
+    scanner.string(passed);
+    return Key{text.cut(value.start, scanner.at - 1), Key::JSON};
+}
 
 // Compares what is written to a key.
 struct Comparison {
@@ -85,7 +112,7 @@ struct Comparison {
 };
 
 DEVICE bool same_string(String text, const Value& value, const Key& wanted) {
-    if (value.kind == STRING && !wanted.escape) return same_text(text.cut(value.start, value.start + value.size), wanted.text);
+    if (value.kind == STRING && wanted.escapes == Key::PLAIN) return same_text(text.cut(value.start, value.start + value.size), wanted.text);
     Comparison comparison{wanted};
     Scanner scanner = scanner_of(text);
     scanner.at = value.start;
@@ -125,6 +152,7 @@ struct Parts {
     DEVICE Parts(String text, const Value& container) : scanner(scanner_of(text)), has_keys(container.kind == OBJECT) {
         scanner.at = container.start + 1;
     }
+    DEVICE String scanner_text() const { return {(const char*)scanner.text, scanner.end}; }
     DEVICE bool next() {
         scanner.skip_blanks();
         if (scanner.peek() == (has_keys ? '}' : ']')) return false;

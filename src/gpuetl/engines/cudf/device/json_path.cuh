@@ -4,16 +4,49 @@
 
 namespace json {
 
-// ---- a path in a column ---------------------------------------------------------------------------------------------
+// ---- steps ----------------------------------------------------------------------------------------------------------
+
+struct Step {
+    enum Way : uint8_t { MEMBER, PLACE, END, MEMBER_OR_PLACE, MEMBER_OR_END, ELEMENTS, VALUES, BELOW } way;
+    Key key;
+    int64_t place;
+
+    DEVICE bool names_member() const { return way == MEMBER || way == MEMBER_OR_PLACE || way == MEMBER_OR_END; }
+    // Where one value at most is.
+    DEVICE Found from(const Found& found) const {
+        if (found.value.kind == OBJECT && names_member()) return found.member(key);
+        return way == PLACE || way == MEMBER_OR_PLACE ? found.element(place) : found.none();
+    }
+};
 
 constexpr int MOST_DIGITS = 18;
 
-// A path from its first byte on; `valid` is false where it is not one of a single value.
+// The steps of a path that is $…, /…, or a key alone, one after the other.  `valid` is false where it is none of a single value.
 struct PathReader {
     String path;
-    int64_t at = 1;
+    int64_t at;
     bool valid = true;
 
+    DEVICE PathReader(String path) : path(path), at(path.size && (path[0] == '$' || path[0] == '/')) {}
+
+    DEVICE bool next(Step& step) {
+        if (!path.size || !valid) return false;
+        if (path[0] == '/') {
+            if (at > path.size) return false;
+            valid = token(step);
+            ++at;
+        } else if (path[0] == '$') {
+            if (at == path.size) return false;
+            valid = accept('.') ? member(step) : accept('[') && element(step);
+        } else {
+            if (at == path.size) return false;
+            step = {Step::MEMBER, Key{path}, 0};
+            at = path.size;
+        }
+        return valid;
+    }
+
+private:
     DEVICE int peek() const { return at < path.size ? uint8_t(path[at]) : -1; }
     DEVICE bool accept(int c) {
         if (peek() != c) return false;
@@ -24,81 +57,62 @@ struct PathReader {
     DEVICE int64_t place() {
         int64_t place = 0;
         const int64_t start = at;
-        for (; is_digit(peek()); ++at) {
+        for (; json::is_digit(peek()); ++at) {
             if (at - start == MOST_DIGITS) return -1;
             place = 10 * place + (path[at] - '0');
         }
         return at > start && accept(']') ? place : -1;
     }
-    DEVICE Found wrong(const Found& found) {
-        valid = false;
-        return found.none();
-    }
     // What follows a dot.
-    DEVICE Found member(const Found& found) {
-        if (!accept('"')) {
-            if (peek() < 0 || peek() == '*' || peek() == '.' || peek() == '[') return wrong(found);
-            const int64_t start = at;
-            while (peek() >= 0 && peek() != '.' && peek() != '[') ++at;
-            return found.member(Key{path.cut(start, at)});
-        }
+    DEVICE bool member(Step& step) {
+        const bool quoted = accept('"');
+        if (!quoted && (peek() < 0 || peek() == '*' || peek() == '.' || peek() == '[')) return false;
         const int64_t start = at;
-        while (peek() >= 0 && peek() != '"') at += peek() == '\\' ? 2 : 1;
-        const int64_t end = at;
-        return accept('"') ? found.member(Key{path.cut(start, end), '\\'}) : wrong(found);
+        if (quoted) while (peek() >= 0 && peek() != '"') at += peek() == '\\' ? 2 : 1;
+        else while (peek() >= 0 && peek() != '.' && peek() != '[') ++at;
+        step = {Step::MEMBER, Key{path.cut(start, at), quoted ? Key::QUOTED : Key::PLAIN}, 0};
+        return !quoted || accept('"');
     }
     // What follows a bracket.
-    DEVICE Found element(const Found& found) {
+    DEVICE bool element(Step& step) {
+        step = {Step::END, Key{path}, 0};
         const bool from_end = accept('#');
-        if (from_end && accept(']')) return found.none();
+        if (from_end && accept(']')) return true;
         const bool minus = accept('-');
-        const int64_t number = from_end && !minus ? -1 : place();
-        if (number < 0 || (from_end && number == 0)) return wrong(found);
-        return found.element(minus ? -number : number);
+        if (from_end && !minus) return false;
+        step.way = Step::PLACE;
+        step.place = place();
+        if (step.place < 0 || (minus && step.place == 0)) return false;
+        if (minus) step.place = -step.place;
+        return true;
     }
-    DEVICE Found step(const Found& found) {
-        if (accept('.')) return member(found);
-        return accept('[') ? element(found) : wrong(found);
-    }
-    // A key or a place between slashes.
-    DEVICE Found token(const Found& found) {
+    // A key or a place up to the next slash.
+    DEVICE bool token(Step& step) {
         const int64_t start = at;
+        bool number = true;
+        step = {Step::MEMBER, Key{path}, 0};
         for (; peek() >= 0 && peek() != '/'; ++at) {
-            if (peek() == '~' && (at + 1 == path.size || (path[at + 1] != '0' && path[at + 1] != '1'))) return wrong(found);
+            if (peek() == '~' && (at + 1 >= path.size || (path[at + 1] != '0' && path[at + 1] != '1'))) return false;
+            number = number && json::is_digit(peek()) && at - start < MOST_DIGITS && (at == start || path[start] != '0');
+            if (number) step.place = 10 * step.place + (path[at] - '0');
         }
-        const Key key{path.cut(start, at), '~'};
-        int64_t number = 0;
-        for (int64_t i = start; i < at; ++i) {
-            const bool fits = is_digit(path[i]) && i - start < MOST_DIGITS && (i == start || path[start] != '0');
-            if (!fits) return found.member(key);
-            number = 10 * number + (path[i] - '0');
-        }
-        return at > start ? found.member_or_element(key, number) : found.member(key);
+        step.key = Key{path.cut(start, at), Key::POINTER};
+        if (number && at > start) step.way = Step::MEMBER_OR_PLACE;
+        else if (at - start == 1 && path[start] == '-') step.way = Step::MEMBER_OR_END;
+        return true;
     }
 };
 
-// The value at a path that is $…, /…, or a key alone.
+// The value at a path of a column.
 CALLED Found at_path(Fault at, Found found, String path) {
-    if (!path.size || found.value.kind == MISSING) return found;
-    if (path[0] != '$' && path[0] != '/') return found.member(Key{path});
-    PathReader reader{path};
-    if (path[0] == '$') {
-        while (reader.valid && reader.peek() >= 0) found = reader.step(found);
-    } else {
-        do found = reader.token(found);
-        while (reader.valid && reader.accept('/'));
-    }
+    if (found.value.kind == MISSING) return found;
+    PathReader reader(path);
+    for (Step step; reader.next(step);) found = step.from(found);
     if (!reader.valid) at(NOT_A_PATH);
     return found;
 }
 
 // ---- constant paths that find several values ------------------------------------------------------------------------
-
-struct Step {
-    enum Way : uint8_t { MEMBER, PLACE, END, ELEMENTS, VALUES, BELOW } way;
-    String key;
-    int64_t place;
-};
 
 // The text of a value in JSON, with the quotes of a string.
 DEVICE String text_of(const Found& found) {
@@ -128,7 +142,7 @@ struct Progress {
         }
         if (begun) return false;
         begun = true;
-        found = step.way == Step::MEMBER ? from.member(Key{step.key}) : step.way == Step::PLACE ? from.element(step.place) : from.none();
+        found = step.from(from);
         return found.value.kind != MISSING;
     }
 

@@ -9,7 +9,17 @@ from gpuetl.engines.cudf.codegen.functions.device_function import Device, Librar
 from gpuetl.engines.cudf.codegen.functions.lists import split
 from gpuetl.expressions.functions.json import KEYS, WHOLE
 from gpuetl.expressions.ir import Call, Literal
-from gpuetl.expressions.json_path import Below, Each, Element, End, Member, MemberOrElement, Step, parse_path
+from gpuetl.expressions.json_path import (
+    Below,
+    Each,
+    Element,
+    End,
+    Member,
+    MemberOrElement,
+    MemberOrEnd,
+    Step,
+    parse_path,
+)
 from gpuetl.types.data_types import STRING
 
 
@@ -30,8 +40,8 @@ def step_call(step: Step) -> str:
         return f".member_or_element({key(step.key)}, {c_int(int(step.key))})"
     if isinstance(step, End):
         return ".none()"
-    assert isinstance(step, Member)
-    return f".member({key(step.key)})"
+    assert isinstance(step, Member | MemberOrEnd)
+    return f".member({key('-' if isinstance(step, MemberOrEnd) else step.key)})"
 
 
 def key(text: str) -> str:
@@ -51,16 +61,19 @@ def matches(call: Call, text: str) -> str:
 
 def step_value(step: Step) -> str:
     """Return the code of a step."""
-    name, key, place = "END", "String{}", 0
-    if isinstance(step, Member):
-        name, key = "MEMBER", c_text(step.key)
+    name, text, place = "END", "", 0
+    if isinstance(step, Member | MemberOrElement):
+        name, text = ("MEMBER" if isinstance(step, Member) else "MEMBER_OR_PLACE"), step.key
+        place = int(step.key) if isinstance(step, MemberOrElement) else 0
+    elif isinstance(step, MemberOrEnd):
+        name, text = "MEMBER_OR_END", "-"
     elif isinstance(step, Element):
         name, place = "PLACE", step.place
     elif isinstance(step, Each):
         name = "VALUES" if step.members else "ELEMENTS"
     elif isinstance(step, Below):
         name = "BELOW"
-    return f"json::Step{{json::Step::{name}, {key}, {c_int(place)}}}"
+    return f"json::Step{{json::Step::{name}, {key(text)}, {c_int(place)}}}"
 
 
 def of_found(name: str) -> Spelling:

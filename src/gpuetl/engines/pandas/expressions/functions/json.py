@@ -24,6 +24,7 @@ from gpuetl.expressions.json_path import (
     InvalidPath,
     Member,
     MemberOrElement,
+    MemberOrEnd,
     Step,
     finds_many,
     parse_path,
@@ -147,7 +148,7 @@ def find(value: Value, steps: Sequence[Step]) -> Value:
 def follow(value: Value, step: Step) -> Value:
     """Return the value to which a step leads."""
     if isinstance(value, Members):
-        key = step.key if isinstance(step, Member | MemberOrElement) else None
+        key = "-" if isinstance(step, MemberOrEnd) else step.key if isinstance(step, Member | MemberOrElement) else None
         return next((inner for name, inner in value if name == key), MISSING)
     if not isinstance(value, list):
         return MISSING
