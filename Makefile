@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help browser demo demo-daily demo-gpu check test test-all lint coverage gpu fuzz bench compare docs kernels clean
+.PHONY: help browser demo demo-daily demo-gpu check test pytest test-all lint coverage gpu fuzz bench compare docs kernels clean
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -57,7 +57,7 @@ lint: $(VENV)/.dev  ## ruff, mypy, and the contracts between packages
 	$(BIN)/lint-imports
 
 # Without this each of the 200 Python processes that tests start compiles gpuetl.
-check test test-all coverage: export PYTHONDONTWRITEBYTECODE =
+check test pytest test-all coverage: export PYTHONDONTWRITEBYTECODE =
 
 # One process more than there are cores: tests wait for processes, clusters and servers that they start.
 PYTEST := $(BIN)/pytest -n $(shell expr $$(nproc 2> /dev/null || echo 2) + 1) --dist worksteal -rsx
@@ -66,7 +66,10 @@ QUICK  := $(addprefix tests/,spec expressions optimize physical io)
 check: lint      ## lint, and the quick tests of spec, expressions, optimizer, plan and io: a minute on 2 cores
 	$(PYTEST) --quick $(QUICK)
 
-test: lint $(SERVERS) ## lint, and the tests on every engine that is here; what CI runs
+test: $(VENV)/.dev $(SERVERS) ## lint, and at the same time the tests on every engine that is here; what CI runs
+	$(MAKE) --no-print-directory --jobs 2 lint pytest
+
+pytest: $(VENV)/.dev $(SERVERS)
 	$(PYTEST)
 
 test-all: lint $(SERVERS) ## and what that leaves out: more layouts, kernels and random pipelines.  Nightly: with `make fuzz`
