@@ -167,7 +167,7 @@ def with_origin(call: Call) -> Call:
 def starts_at_1970(width: Expr) -> bool:
     """Return whether buckets from the usual origin on are those from 1970-01-01 on, with which engines begin."""
     if not isinstance(width, Literal) or width.value is None:
-        return width.dtype == NULL
+        return bool(width.dtype == NULL)
     if width.dtype == CALENDAR:
         return bool((FIRST_MONTH.year - 1970) * 12 % width.value.months == 0)
     return not (FIRST_MONDAY - datetime(1970, 1, 1)) % width.value
