@@ -671,11 +671,12 @@ def test_patterns_of_columns_mean_the_same_everywhere(source, pipeline, check):
     columns = {
         "like": "s RLIKE p", "whole": "regexp_full_match(s, '.*' || p)", "part": "regexp_extract(s, p, g)", "parts": "regexp_extract_all(s, p)",
         "between": "regexp_split_to_array(s, p || '.?')", "changed": "upper(regexp_replace(s, p, r))", "n": "regexp_count(s, p) + 1",
+        "word": "regexp_extract(s, '([a-z]+)(.)?', ['word', 'rest']).word", "rests": "regexp_extract_all(s, '([a-z])(\\W)?', ['a', 'b'])[1].b", "similar": "s SIMILAR TO p OR s ~ '-'",
     }  # fmt: skip
     expected = table(
-        {"like": "bool", "whole": "bool", "part": "string", "parts": "list<string>", "between": "list<string>", "changed": "string", "n": "int64"},
-        (True, True, "6", ["66"], ["order ", ""], "ORDER 66", 2), (True, True, "", [""], [""], "NONE", 2),
-        (True, True, "b", ["b"], ["a-", ""], "A-<B>", 2), (None,) * 7, (None,) * 7,
+        {"like": "bool", "whole": "bool", "part": "string", "parts": "list<string>", "between": "list<string>", "changed": "string", "n": "int64", "word": "string", "rests": "string", "similar": "bool"},
+        (True, True, "6", ["66"], ["order ", ""], "ORDER 66", 2, "order", None, False), (True, True, "", [""], [""], "NONE", 2, None, None, True),
+        (True, True, "b", ["b"], ["a-", ""], "A-<B>", 2, "a", "-", True), (None,) * 10, (*(None,) * 7, "x", None, None),
     )  # fmt: skip
     columns["between"] = "CASE WHEN s <> '' THEN regexp_split_to_array(s, p || '.?') WHEN s = '' THEN [''] END"
     check(rows.select(**{name: expr(text) for name, text in columns.items()}), expected)

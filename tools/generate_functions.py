@@ -24,6 +24,7 @@ METHODS, FUNCTIONS, NAMES = PACKAGE / "expressions" / "methods.py", PACKAGE / "f
 WIDTH = 120
 
 CONSTANTS = {
+    **dict.fromkeys(("regexp_extract.group", "regexp_extract_all.group"), "int | Sequence[str]"),
     **dict.fromkeys(("strptime.format", "try_strptime.format"), "str | Sequence[str]"),
     "breaks": "Sequence[Scalar]", "quantiles": "int | Sequence[float]", "labels": "Sequence[Scalar]", "left_closed": "bool",
     "ambiguous": "ZoneChoice", "nonexistent": "ZoneChoice", "unit": "DateUnit", "zone": "str", "format": "str",

@@ -1315,7 +1315,9 @@ def ilike(text: IntoExpression, pattern: str | Expression, escape: str | Express
 
 
 def regexp_like(text: IntoExpression, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
-    """Whether the pattern is found anywhere in text; also `text RLIKE pattern`.
+    """Whether the pattern is found anywhere in text.
+
+    Also `text RLIKE pattern` and `text ~ pattern`, `!~` for not.
 
     Null in any argument gives null.
 
@@ -1325,7 +1327,7 @@ def regexp_like(text: IntoExpression, pattern: str | Expression, options: str | 
 
 
 def regexp_full_match(text: IntoExpression, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
-    """Whether the pattern matches the whole text.
+    """Whether the pattern matches the whole text; also `text SIMILAR TO pattern`.
 
     Null in any argument gives null.
 
@@ -1334,10 +1336,11 @@ def regexp_full_match(text: IntoExpression, pattern: str | Expression, options: 
     return function_call("regexp_full_match", (text, pattern), (options,))
 
 
-def regexp_extract(text: IntoExpression, pattern: str | Expression, group: int | Expression | None = None, options: str | Expression | None = None) -> Expression:
+def regexp_extract(text: IntoExpression, pattern: str | Expression, group: int | Sequence[str] | Expression | None = None, options: str | Expression | None = None) -> Expression:
     """What the first match's group matched (0, the whole match), of several times the last.
 
-    Null without a match, empty if the group took no part.
+    Null without a match, empty if the group took no part. A list of names, `['year', 'month']`, gives a struct of the
+    first groups.
 
     Null in any argument gives null.
 
@@ -1346,10 +1349,10 @@ def regexp_extract(text: IntoExpression, pattern: str | Expression, group: int |
     return function_call("regexp_extract", (text, pattern), (group, options))
 
 
-def regexp_extract_all(text: IntoExpression, pattern: str | Expression, group: int | Expression | None = None, options: str | Expression | None = None) -> Expression:
-    """What a group (0, the whole match) matched in each match, as list<string>.
+def regexp_extract_all(text: IntoExpression, pattern: str | Expression, group: int | Sequence[str] | Expression | None = None, options: str | Expression | None = None) -> Expression:
+    """What a group (0, the whole match) matched in each match, as list<string>; null where it took no part.
 
-    Null where it took no part.
+    A list of names gives a list of structs.
 
     Null in any argument gives null.
 
@@ -2351,17 +2354,18 @@ def list_filter(x: IntoExpression, function: Callable[..., IntoExpression] | Exp
     return function_call("list_filter", (x, function))
 
 
-def list_slice(x: IntoExpression, first: IntoExpression, last: IntoExpression) -> Expression:
+def list_slice(x: IntoExpression, first: IntoExpression, last: IntoExpression, step: IntoExpression = None) -> Expression:
     """`x[first:last]`.
 
     The elements from the 1-based place first to last, both included, from the end where negative; `x[2:]` and `x[:-2]`
-    leave one out.
+    leave one out. `x[first:last:step]` takes every step-th of them, with a negative step from the greater place first
+    down to last: `x[:-:-1]` is all from the end.
 
     Null in any argument gives null.
 
     Example: `list_slice([1, 2, 3, 4], 2, -2)` is `[2, 3]`.
     """
-    return function_call("list_slice", (x, first, last))
+    return function_call("list_slice", (x, first, last), (step,))
 
 
 def list_concat(x: IntoExpression, *y: IntoExpression) -> Expression:

@@ -26,6 +26,7 @@ from gpuetl.cli.tables import TABLE_WIDTH, stage_table
 from gpuetl.report.limits import Limit
 from gpuetl.telemetry.origin import Origin
 from gpuetl.telemetry.run_totals import RunTotals
+from left_to_full import after
 from tables import table, write_source
 
 LONG = "a_stage_with_a_name_that_is_longer_than_anyone_would_like_to_read_in_a_table"
@@ -176,7 +177,7 @@ def on_terminal(columns: int, *command: str, cwd) -> tuple[int, str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("columns", [80, 100])
+@pytest.mark.parametrize("columns", after(1, [80, 100], "a wider terminal"))
 def test_a_run_on_a_terminal_shows_the_whole_run_and_takes_the_view_away(tmp_path, columns):
     write_slow_run(tmp_path, partitions=10, seconds=0.3)
     code, written = on_terminal(

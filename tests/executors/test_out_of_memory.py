@@ -22,7 +22,7 @@ from sink_files import leftovers
 from small_pipelines import OPTIONS, PIPELINES, pipeline_of, rows_of
 from tables import table
 
-SOME = 3
+SOME = 2
 """How many of the allocations fail, one a run, in most pipelines: all of them take too long."""
 
 

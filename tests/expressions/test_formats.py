@@ -32,6 +32,10 @@ MOMENTS = [
         ("%B", ["December", "February", None, "January", "December"]), ("%a", ["Wed", "Thu", None, "Mon", "Fri"]),
         ("%A", ["Wednesday", "Thursday", None, "Monday", "Friday"]), ("%G", ["1970", "2024", None, "0001", "9999"]),
         ("%V", ["01", "09", None, "01", "52"]), ("%u", ["3", "4", None, "1", "5"]), ("%w", ["3", "4", None, "1", "5"]),
+        ("%g", ["999", "000", None, "000", "000"]), ("%n", ["999999000", "000250000", None, "000000000", "000000000"]),
+        ("%-d/%-m/%-y", ["31/12/69", "29/2/24", None, "1/1/1", "31/12/99"]), ("%-H:%-M:%-S %-I %-j", ["23:59:59 11 365", "0:5:7 12 60", None, "0:0:0 12 1", "12:0:0 12 365"]),
+        ("%U %W", ["52 52", "08 09", None, "00 01", "52 52"]), ("%c|%x|%X", ["1969-12-31 23:59:59|1969-12-31|23:59:59", "2024-02-29 00:05:07|2024-02-29|00:05:07",
+         None, "0001-01-01 00:00:00|0001-01-01|00:00:00", "9999-12-31 12:00:00|9999-12-31|12:00:00"]),
         ("Wk%%%V.日%", None), ("100%%-%d '😀'", ["100%-31 '😀'", "100%-29 '😀'", None, "100%-01 '😀'", "100%-31 '😀'"]),
     ],
 )  # fmt: skip
@@ -143,13 +147,13 @@ def test_an_instant_is_read_back_from_any_clocks_text_with_its_offset(moments):
 @pytest.mark.parametrize(
     ("sql", "message"),
     [
-        ("strftime(ts, '%Q')", "strftime does not support '%Q' in a format"), ("strftime(ts, '%-d')", "strftime does not support '%-' in a format"),
+        ("strftime(ts, '%Q')", "strftime does not support '%Q' in a format"), ("strftime(ts, '%-Y')", "strftime does not support '%-Y' in a format"),
         ("strftime(ts, '')", "strftime takes a format such as '%Y-%m-%d', got ''"), ("strftime(ts, '%%')", "strftime takes a format such as '%Y-%m-%d', got '%%'"),
         ("strftime(ts, '%H %z')", "strftime takes a zoned timestamp for '%z', got timestamp"), ("strftime(t, '%Y')", "strftime takes a date or a timestamp, got string"),
         ("strftime(ts, 7)", "strftime takes a string as format, got int64"), ("strftime(ts, $bad)", "strftime does not support '%!' in a format"),
         ("strptime(t, '%H:%M')", "strptime needs a year, a month and a day, or %Y and %j, or %G, %V and %u, to read a date by '%H:%M'"),
         ("strptime(t, '%Y-%m-%d %I')", "strptime needs %p with %I, in '%Y-%m-%d %I'"), ("strptime(t, '%Y-%Y')", "strptime cannot read '%Y' twice, in '%Y-%Y'"),
-        ("try_strptime(t, '%Y-%m-%d%c')", "try_strptime does not support '%c' in a format"), ("strptime(ts, '%Y-%m-%d')", "strptime takes string, got timestamp"),
+        ("try_strptime(t, '%Y-%m-%d%q')", "try_strptime does not support '%q' in a format"), ("strptime(ts, '%Y-%m-%d')", "strptime takes string, got timestamp"),
         ("strptime(t, t)", "strptime takes a constant or a $parameter as format"),
     ],
 )  # fmt: skip
@@ -226,3 +230,28 @@ def test_a_clock_that_was_ahead_by_seconds_has_no_text():
 def test_a_duration_of_a_day_moves_a_text_by_a_day():
     assert value("strftime(strptime('2024-02-28', '%Y-%m-%d') + days(1), '%Y-%m-%d')") == "2024-02-29"
     assert value("strptime('2024-03-01', '%Y-%m-%d') - strptime('2024-02-28', '%Y-%m-%d')") == timedelta(days=2)
+
+
+@pytest.mark.parametrize(("form", "texts", "expected"), [
+    ("%-m/%-d/%Y", ["3/5/2020", "03/05/2020", "12/31/2020", "13/5/2020", "0/5/2020", "003/5/2020", "2/30/2020", "3/5/2020 ", None],
+     [datetime(2020, 3, 5), datetime(2020, 3, 5), datetime(2020, 12, 31), None, None, None, None, None, None]),
+    ("%-I:%-M:%-S %p %-d/%-m/%-y", ["5:7:9 AM 1/2/20", "12:07:09 PM 1/2/20", "13:7:9 AM 1/2/20", "12:7:9 AM 31/12/69"],
+     [datetime(2020, 2, 1, 5, 7, 9), datetime(2020, 2, 1, 12, 7, 9), None, datetime(1969, 12, 31, 0, 7, 9)]),
+    ("%Y %-y-%-j", ["2020 20-001", "2020 20-366", "2021 21-366", "2021 20-1"], [datetime(2020, 1, 1), datetime(2020, 12, 31), None, None]),
+    ("%Y-%U-%w", ["2021-19-4", "2021-00-5", "2021-00-1", "2021-53-0"], [datetime(2021, 5, 13), datetime(2021, 1, 1), None, None]),
+    ("%Y-%W-%A", ["2021-19-Thursday", "2021-00-Sunday"], [datetime(2021, 5, 13), datetime(2021, 1, 3)]),
+    ("%c.%g", ["2022-03-05 17:59:17.877"], [datetime(2022, 3, 5, 17, 59, 17, 877_000)]),
+    ("%x %X.%n", ["2020-12-31 21:25:58.745232000", "2020-12-31 21:25:58.745232001"], [datetime(2020, 12, 31, 21, 25, 58, 745_232), None]),
+])  # fmt: skip
+def test_numbers_without_zeros_weeks_and_fractions_are_read(form, texts, expected):
+    assert values(f"try_strptime(t, '{form}')", table(t=("string", texts))) == expected
+
+
+@pytest.mark.parametrize(("sql", "message"), [
+    ("strptime('111', '%-d%-m%Y')", "strptime cannot read '%-d' before another number"), ("strptime('1', '%-d1%Y%m')", "cannot read '%-d' before"),
+    ("strptime('1', '%d %-d %m %Y')", "strptime cannot read '%d' twice"), ("strftime('%Y', DATE '2020-01-01')", "strftime takes a date or a timestamp, got string"),
+    ("strftime(DATE '2020-01-01', '%-Y')", "strftime does not support '%-Y' in a format"),
+])  # fmt: skip
+def test_formats_that_could_be_read_in_two_ways_are_refused(sql, message):
+    with pytest.raises(InvalidExpression, match=message):
+        value(sql)

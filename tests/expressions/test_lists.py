@@ -109,10 +109,13 @@ def test_other_types_are_refused(sql, message):
     [
         ("[1, 'a']", "list_value cannot mix string and int64"),
         ("list_concat(l, s)", "takes lists of one type, got list<int64> and list<string>"),
+        ("[l, s]", "list_value cannot mix list<int64> and list<string>"),
+        ("l[1:2:0]", "list_slice takes a step that is not 0"),
+        ("greatest(l, s)", "cannot mix list<int64> and list<string>"),
+        ("list_median(ll)", "compares elements, and those of list<list<int64>> are not compared"),
         ("list_append(l, 'a')", "list_append cannot mix int64 and string"),
         ("list_append(l, 1.5)", "cannot put float64 into list<int64>"),
         ("list_sort(l, 'up')", "takes 'asc' or 'desc', got 'up'"),
-        ("list_sort(ll)", "compares elements, and those of list<list<int64>> are not compared"),
         ("list_sum(s)", "takes numbers, got string"),
         ("list_sum(k)", "takes a list, got int64"),
         ("list_bool_and(l)", "takes a list of booleans, got list<int64>"),
@@ -120,7 +123,6 @@ def test_other_types_are_refused(sql, message):
         ("flatten(l)", "takes a list of lists, got list<int64>"),
         ("list_where(l, l)", "takes a list of booleans, got list<int64>"),
         ("list_dot_product(s, s)", "takes lists of integers or floats, got list<string>"),
-        ("l[1:3:2]", "gpuetl does not support"),
         ("[i for e, i in l if e > 5]", "gpuetl does not support the place 'i' before a condition"),
         ("list_aggr([CAST(1 AS int128)], 'avg')", "unknown type 'int128'"),
         ("to_json(l)[2]", "to_json gives JSON in a string, and [ ] takes characters of a string"),
@@ -140,3 +142,26 @@ def test_functions_of_lists_refuse_what_does_not_fit(sql, message):
     types = {"k": "int64", "l": "list<int64>", "s": "list<string>", "ll": "list<list<int64>>"}
     with pytest.raises(InvalidExpression, match=re.escape(message)):
         typed(sql, {name: parse_type(dtype) for name, dtype in types.items()})
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("list_transform(NULL, lambda e: e + 1)", None),
+        ("list_filter(NULL, lambda e: e > 1)", None),
+        ("list_reduce(NULL, lambda a, e: a + e, 1)", None),
+        ("list_reduce([1], lambda a, e: a + e, NULL)", None),
+        ("map(NULL, [1])", None),
+        ("map_keys(NULL)", None),
+        ("map_entries(NULL)", None),
+        ("greatest(CAST(NULL AS int64[]), NULL)", None),
+        ("list_resize([], 2, 'a')", ["a", "a"]),
+        ("list_append([], 1)", [1]),
+        ("list_contains([], 1)", False),
+        ("flatten([NULL, NULL])", []),
+        ("flatten([[], [1], NULL])", [1]),
+        ("[x[1:3:1] for x in [[1, 2]]]", [[1, 2]]),
+    ],
+)
+def test_nulls_and_empty_lists_take_the_type_of_what_stands_beside_them(sql, expected):
+    assert value(sql) == expected

@@ -13,7 +13,8 @@ from gpuetl.expressions.unparse import to_sql
 
 duckdb = pytest.importorskip("duckdb")
 SAME = (
-    "5 & 3", "5 | 3", "~5", "1 << 3", "-8 >> 1", "2 ** 10", "2 ** -1", "1 + 2 & 3", "1 << 1 + 1", "8 >> 1 >> 1", "5 & 1 = 1", "~(5 + 1)",
+    "'abc' ~ 'b'", "'abc' !~ '^b'", "NOT 'a' ~ 'b'", "'aqx' ~ 'q' || 'x'", "'a' || 'q' ~ 'q$'", "'a' ~ 'b' IS NULL", "'abc' SIMILAR TO 'b'", "'abc' NOT SIMILAR TO 'a.c'",
+    "'a%' SIMILAR TO 'a%'", "5 & 3", "5 | 3", "~5", "1 << 3", "-8 >> 1", "2 ** 10", "2 ** -1", "1 + 2 & 3", "1 << 1 + 1", "8 >> 1 >> 1", "5 & 1 = 1", "~(5 + 1)",
     "(~5) + 1", "(-2) ** 2", "(1 | 2) & 4", "xor(5, 3)", "NOT 5 & 1 = 1", "2 * 3 ** 2", "-(3 ** 2)",
     "gcd(12, -18)", "gcd(0, 0)", "lcm(4, -6)", "lcm(0, 5)", "factorial(20)", "bit_count(255)", "bin(5)", "bin(-5)", "hex(255)", "hex(-1)", "hex(0)", "hex('ab')",
     "to_base(255, 16, 4)", "to_base(5, 2)", "log(2, 8)", "gamma(5)", "fdiv(7, -2)", "fmod(-7, 2)", "even(2.1)", "even(-2.1)", "even(3)",
@@ -57,8 +58,8 @@ def test_operators_of_columns_and_of_python():
     [
         ("~x + 1", "Write (~x) + y, or ~(x + y)."), ("1 + ~x", "Write (~x) + y, or ~(x + y)."), ("-x ** 2", "Write (-x) ** y, or -(x ** y)."),
         ("x ** 2 ** 3", "Write (x ** y) ** z, or x ** (y ** z)."), ("x | y & 1", "Write (x & y) | z, or x & (y | z)."), ("x << 1 & y", "Write (x & y) | z, or x & (y | z)."),
-        ("x ^ 2", "Databases differ on what it is: write a ** b for the power, or xor(a, b)."), ("s ~ 'a'", "Write regexp_like(text, pattern)."),
-        ("x && y", "Write AND."), ("x !~ y", "Write NOT regexp_like(text, pattern)."),
+        ("x ^ 2", "Databases differ on what it is: write a ** b for the power, or xor(a, b)."), ("s ~* 'a'", "Write regexp_like(text, pattern, 'i')."),
+        ("x && y", "Write AND."), ("x !~* y", "Write NOT regexp_like(text, pattern, 'i')."), ("s !~~ 'a'", "Write NOT LIKE."),
     ],
 )  # fmt: skip
 def test_what_languages_read_in_two_ways_is_refused(sql, hint):

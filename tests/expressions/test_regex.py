@@ -120,6 +120,9 @@ def test_a_replacement_is_strings_and_groups():
         ("regexp_like(t, 'a', 'x')", "regexp_like takes the options c, i, l, m, n, p, s, got 'x'", "Write 'i' for any case, 's' where . is also a newline, 'l' for no special characters."),
         ("regexp_replace(t, 'a', 'b', 'i')", "regexp_replace replaces every match, got the options 'i'", "Write 'ig': other databases replace only the first match without g."),
         ("regexp_extract_all(t, 'a', 1)", "regexp_extract_all takes the number of a group, got 1: the pattern has 0 groups", "0 is the whole match."),
+        ("regexp_extract(t, '(a)', [])", "regexp_extract takes at least one name for each group from the first, as constants", "Write ['year', 'month']."), ("regexp_extract_all(t, '(a)', [t])", "regexp_extract_all takes a name for each group from the first, as constants", "Write ['year', 'month']."),
+        ("regexp_extract(t, '(a)(b)', ['x', 'x'])", "regexp_extract has two groups named 'x'", "Rename one."), ("regexp_extract(t, '(a)', ['x', 'y'])", "regexp_extract takes the number of a group, got 2: the pattern has 1 group", "0 is the whole match."),
+        ("t ~* 'a'", "gpuetl does not support '~*'", "Write regexp_like(text, pattern, 'i')."),
         ("regexp_like(t, t, t)", "regexp_like takes a constant or a $parameter as options", ""), ("regexp_like(t, 'a', NULL)", "regexp_like takes a constant that is not null as options", "A parameter needs a value or a default here."),
         ("regexp_like(t, 1)", "regexp_like takes string, got int64", ""),
     ],
@@ -180,13 +183,17 @@ OF_ROWS = table(
 @pytest.mark.parametrize(
     ("sql", "expected"),
     [
-        ("regexp_like(t, p)", [True, True, None, True, None, True, False]), ("t RLIKE p", [True, True, None, True, None, True, False]), ("regexp_like(t, p, 'i')", [True, True, None, True, None, True, True]),
+        ("regexp_like(t, p)", [True, True, None, True, None, True, False]), ("t RLIKE p", [True, True, None, True, None, True, False]), ("t ~ p", [True, True, None, True, None, True, False]), ("t !~ p || '$'", [True, False, None, False, None, False, True]), ("regexp_like(t, p, 'i')", [True, True, None, True, None, True, True]),
         ("regexp_full_match(t, p || '.*')", [True, False, None, True, None, False, False]), ("regexp_full_match('abc', CASE WHEN p <> '[' THEN p END)", [True, False, None, False, None, False, False]),
         ("regexp_extract(t, p)", ["abc", "22", None, "", None, "é", None]), ("regexp_extract(t, p, g)", ["abc", "22", None, "", None, "é", None]), ("regexp_extract(t, p, g, 'i')", ["abc", "22", None, "", None, "é", "C"]),
         ("regexp_extract(t, '(.)(.)?', g)", ["ab", "x2", None, "zz", None, "n", "B"]), ("regexp_extract_all(t, p)", [["abc"], ["22", "3"], None, ["", "", ""], None, ["é"], []]),
         ("regexp_extract_all(t, p, g)", [["abc"], ["22", "3"], None, ["", "", ""], None, ["é"], []]), ("regexp_split_to_array(t, p || '\\d')", [["", ""], ["x", "y3"], None, ["zz"], None, ["naïve ", ""], ["ABC"]]),
         ("regexp_replace(t, p, r)", ["<abc>1", "x#y#", None, ".z.z.", None, "naïve éé", "ABC"]), ("regexp_replace(t, p, '-')", ["-1", "x-y-", None, "-z-z-", None, "naïve -", "ABC"]), ("regexp_replace(t, '(.)(.)', r)", ["<ab><c1>", "##3", None, ".", "", "nnïïeeé", "BC"]),
         ("regexp_count(t, p)", [1, 2, None, 3, None, 1, 0]), ("regexp_count(t, NULL)", [None] * 7), ("regexp_replace(t, 'a', NULL)", [None] * 7), ("regexp_extract(t, 'a', NULL)", [None] * 7),
+        ("regexp_extract(t, '([a-z])(\\d)?', ['letter', 'digit'])", [*({"letter": x, "digit": y} for x, y in (("a", ""), ("x", "2"))), None, {"letter": "z", "digit": ""}, None, {"letter": "n", "digit": ""}, None]),
+        ("regexp_extract(t, p || '()', ['x']).x", ["", "", None, "", None, "é", None]), ("regexp_extract_all(t, '([a-z])(\\d)?', ['c', 'd'], 'i')[2].d", [None, "3", None, None, None, None, None]),
+        ("regexp_extract_all(t, '([xy])(\\d)', ['c'])", [[], [{"c": "x"}, {"c": "y"}], None, [], [], [], []]), ("t SIMILAR TO '[a-z]+\\d'", [True, False, None, False, False, False, False]),
+        ("t NOT SIMILAR TO p || '.*'", [False, True, None, False, None, True, True]),
         ("CASE WHEN g = 5 THEN 'left out' WHEN regexp_like('x', p) THEN 'yes' END", [None, None, "left out", "yes", None, "yes", None]),
     ],
 )  # fmt: skip

@@ -58,7 +58,7 @@ def cast_text(x: str, source: DataType, target: DataType, lenient: bool) -> str 
         is_lists = is_list(source) and is_list(target)
         element = cast_text("element", source.value_type, target.value_type, lenient) if is_lists else None
         return element and f"list_transform({x}, lambda element: {element})"
-    if {source, target} == {STRING, BINARY}:
+    if {source, target} == {STRING, BINARY} or (source, target) == (STRING, pa.list_(STRING)):
         return cast
     family = _family(source), _family(target)
     if "decimal" in family:

@@ -1,5 +1,7 @@
 """Dates and times as text in DuckDB's SQL."""
 
+from itertools import product
+
 from fuzz.duckdb_text import Text, clock, constant_of, moment, text_literal
 from gpuetl.expressions.ir import Call
 from gpuetl.types.data_types import DataType
@@ -39,7 +41,12 @@ def try_strptime(call: Call, text: str, form: str) -> str:
 
 def _read(text: str, form: str) -> str:
     found = f"try_strptime({text}, {text_literal(form)})"
-    return f"(CASE WHEN strftime({found}, {text_literal(form)}) = {text} THEN epoch_us({found}) END)"
+    pieces = form.split("%-")
+    forms = {
+        pieces[0] + "".join(map(str.__add__, ways, pieces[1:])) for ways in product(("%-", "%"), repeat=len(pieces) - 1)
+    }
+    same = " OR ".join(f"strftime({found}, {text_literal(way)}) = {text}" for way in sorted(forms))
+    return f"(CASE WHEN {same} THEN epoch_us({found}) END)"
 
 
 def strptime(call: Call, text: str, form: str) -> str:

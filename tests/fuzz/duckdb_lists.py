@@ -3,8 +3,9 @@
 from fuzz.duckdb_aggregates import exact_mean
 from fuzz.duckdb_text import Text, canonical, constant_of
 from fuzz.duckdb_types import sql_type
-from gpuetl.expressions.ir import Call
-from gpuetl.types.data_types import FLOAT64, is_floating
+from gpuetl.expressions.functions.ordering import is_order_text
+from gpuetl.expressions.ir import Call, Expr, Lambda
+from gpuetl.types.data_types import FLOAT64, STRING, is_floating
 
 KNOWN = "list_filter({0}, lambda v: v IS NOT NULL)"
 MOST_NUMBERS = 1 << 24
@@ -74,9 +75,18 @@ def of_values(text: str) -> Text:
     def made(call: Call, x: str) -> str:
         one = canonical("v", call.args[0].dtype.value_type)
         known = f"list_sort(list_transform({KNOWN.format(x)}, lambda v: {one}))"
-        return f"(CASE WHEN {x} IS NOT NULL THEN CAST({text.format(known)} AS {sql_type(call.dtype)}) END)"
+        found = text.format(known)
+        if not (has_order_texts(call.args[0]) and call.dtype == STRING):
+            found = f"CAST({found} AS {sql_type(call.dtype)})"
+        return f"(CASE WHEN {x} IS NOT NULL THEN {found} END)"
 
     return made
+
+
+def has_order_texts(lists: Expr) -> bool:
+    """Whether elements are texts in the place of nested values; in DuckDB they are these values."""
+    function = lists.args[-1] if isinstance(lists, Call) and lists.args else None
+    return isinstance(function, Lambda) and is_order_text(function.body)
 
 
 def reduced(call: Call, x: str, function: str, *initial: str) -> str:
@@ -91,6 +101,12 @@ def distinct(more: str = "") -> str:
     return f"list_filter({{0}}, lambda v, i: v IS NOT NULL AND list_position({{0}}, v) = i{more})"
 
 
+def first_places(more: str = "") -> str:
+    """The places of these."""
+    place = f"CASE WHEN v IS NOT NULL AND list_position({{0}}, v) = i{more} THEN i END"
+    return f"list_filter(list_transform({{0}}, lambda v, i: {place}), lambda p: p IS NOT NULL)"
+
+
 def where_both(text: str) -> str:
     """A text that is null where an argument is."""
     return f"(CASE WHEN {{0}} IS NOT NULL AND {{1}} IS NOT NULL THEN {text} END)"
@@ -103,6 +119,20 @@ def resized(call: Call, x: str, size: str, *value: str) -> str:
     return f"(CASE WHEN {beyond} THEN error('no size') WHEN {x} IS NOT NULL THEN {made} END)"
 
 
+def stepped(x: str, first: str, last: str, step: str) -> str:
+    """DuckDB mixes up bounds that lie before the list."""
+    given = " AND ".join(f"{each} IS NOT NULL" for each in (x, first, last, step))
+    ends = [f"(CASE WHEN {step} > 0 THEN {a} ELSE {b} END)" for a, b in ((first, last), (last, first))]
+    low, high = (f"(CASE WHEN {end} < 0 THEN CAST({end} AS HUGEINT) + len({x}) + 1 ELSE {end} END)" for end in ends)
+    low, high = f"greatest({low}, 1)", f"least({high}, len({x}))"
+    kept = f"(i - {low}) % {step} = 0"
+    back = f"({high} - i) % {step} = 0"
+    chosen = f"i BETWEEN {low} AND {high} AND CASE WHEN {step} > 0 THEN {kept} ELSE {back} END"
+    found = f"list_filter({x}, lambda v, i: {chosen})"
+    ordered = f"CASE WHEN {step} > 0 THEN {found} ELSE list_reverse({found}) END"
+    return f"(CASE WHEN {given} THEN CASE WHEN {step} = 0 THEN error('no step') ELSE {ordered} END END)"
+
+
 LISTS: dict[str, Text] = {
     "list_value": made,
     "list_transform": "list_transform({0}, {1})",
@@ -113,7 +143,6 @@ LISTS: dict[str, Text] = {
     "list_position": typed("list_position({0}, {1})"),
     "list_has_any": where_both("list_has_any({0}, {1})"),
     "list_has_all": where_both("list_has_all({0}, {1})"),
-    "list_slice": "list_slice({0}, {1}, {2})",
     "list_concat": lambda call, *args: made(call) if not args else f"list_concat({', '.join([*args, made(call)])})",
     "list_append": "list_append({0}, {1})",
     "list_prepend": "list_prepend({0}, {1})",
@@ -126,6 +155,9 @@ LISTS: dict[str, Text] = {
     "list_distinct": distinct(),
     "list_unique": typed("list_unique({0})"),
     "list_intersect": where_both(distinct(" AND list_contains({1}, v)")),
+    "list_first_places": first_places(),
+    "list_shared_places": where_both(first_places(" AND list_contains({1}, v)")),
+    "list_slice": lambda call, *args: stepped(*args) if len(args) == 4 else f"list_slice({', '.join(args)})",
     "list_select": "CASE WHEN {0} IS NOT NULL THEN list_transform({1}, lambda i: CASE WHEN i <> 0 THEN ({0})[i] END) END",
     "list_where": where_both("list_filter({0}, lambda v, i: coalesce(({1})[i], false))"),
     "flatten": "flatten({0})",

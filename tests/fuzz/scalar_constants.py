@@ -16,7 +16,7 @@ EMPTY = ("a*", "", "^|$", "(?:a|b?)*", "\\b")
 GROUPS = ("(a)(b)?", "([a-c]+)([^a-c]*)", "^(.)(.?)", "(\\d+)|(x)", "(\\w*?)(\\W)", "(?:a|b)(.)(.)$")
 FORMATS = (
     "%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%d.%m.%Y", "%d %b %Y", "%I:%M %p, %B %d %y", "%Y/%j", "%G-W%V-%u", "%Y%m%d%H%M%S%f",
-    "%Y-%m-%d %H:%M%z",
+    "%Y-%m-%d %H:%M%z", "%-d/%-m/%Y %X.%g", "%Y-%U-%w",
 )  # fmt: skip
 ZONES = ("Europe/Berlin", "UTC", "America/New_York", "+05:30")
 CHOICES = ("earliest", "latest", "earliest", "latest", "raise")

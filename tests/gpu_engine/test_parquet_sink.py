@@ -39,6 +39,7 @@ from gpuetl.formats.dataset import Dataset
 from gpuetl.formats.row_group_limits import may_hold
 from gpuetl.types.data_types import NULL, STRING
 from gpuetl.types.schema import Schema
+from left_to_full import after
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs g++")
 MACHINE = HostMachine()
@@ -145,8 +146,14 @@ def test_limits_of_floats_leave_nan_out_and_hold_both_zeros(tmp_path, values, ex
     assert str(parquet.read()["x"].to_pylist()) == str(table["x"].to_pylist())
 
 
-@pytest.mark.parametrize("rows", [PAGE - 1, PAGE, PAGE + 1])
-@pytest.mark.parametrize("nulls", [False, True])
+@pytest.mark.parametrize(
+    ("rows", "nulls"),
+    after(
+        2,
+        [(PAGE + 1, True), (PAGE, False), (PAGE + 1, False), (PAGE, True), (PAGE - 1, False), (PAGE - 1, True)],
+        "more numbers of rows of a page",
+    ),
+)
 def test_pages_of_many_rows_are_whole(tmp_path, rows, nulls):
     draws = np.random.default_rng(rows)
     mask = draws.random(rows) < 0.3 if nulls else None

@@ -9,6 +9,7 @@ from textwrap import dedent
 import pytest
 
 import gpuetl
+from left_to_full import after
 from messages import without_codes
 
 BEGIN = """\
@@ -50,7 +51,7 @@ def ran(command, folder):
     return done.returncode, without_codes(done.stdout), without_codes(done.stderr)
 
 
-@pytest.mark.parametrize(("line", "message"), CASES.values(), ids=CASES)
+@pytest.mark.parametrize(("line", "message"), after(3, CASES.values(), "more lines of Python that fail"), ids=CASES)
 def test_a_script_shows_its_line_alone(tmp_path, line, message):
     (tmp_path / "script.py").write_text(BEGIN + line + "\n")
     code, _, err = ran(["script.py"], tmp_path)
@@ -105,7 +106,7 @@ def test_what_is_found_later_names_the_line_of_its_step(tmp_path, lines, shown):
     assert err.count("  File ") == 1
 
 
-@pytest.mark.parametrize(("line", "message"), CASES.values(), ids=CASES)
+@pytest.mark.parametrize(("line", "message"), after(3, CASES.values(), "more lines of Python that fail"), ids=CASES)
 def test_ipython_shows_the_cell_alone(tmp_path, line, message):
     (tmp_path / "script.py").write_text(BEGIN)
     code = f"exec(open('script.py').read())\nget_ipython().run_cell({line!r});"

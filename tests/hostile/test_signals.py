@@ -167,7 +167,7 @@ def test_signals_at_any_time_leave_all_sinks_old_or_all_new(folder, pytestconfig
     assert whole.returncode == 0
     seconds = time.perf_counter() - start
     (folder / "a.parquet").write_bytes(b"old")
-    for _ in range(20 if pytestconfig.getoption("full") else 8):
+    for _ in range(20 if pytestconfig.getoption("full") else 5):
         before = state(folder)
         process = started(folder)
         time.sleep(seconds * draw.uniform(0.2, 1.0))

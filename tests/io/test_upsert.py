@@ -13,17 +13,18 @@ import pytest
 
 from gpuetl import InvalidPipeline, Pipeline, RunFailed, RunOptions, loads
 from gpuetl.testing import LAYOUTS
+from left_to_full import after
 from sink_files import leftovers, sink_files
 from tables import table, write_source
 
 TYPES = {"id": "int64", "day": "string", "v": "int64"}
 DAYS = "abcd"
 SHAPES = {
-    "partitions that keys have": ("out", "day", ("id", "day")),
     "partitions that rows leave": ("out", "day", "id"),
     "two partition columns, one a key": ("out", ("day", "half"), ("id", "day")),
-    "a folder": ("out", (), "id"),
     "a file": ("out.parquet", (), "id"),
+    "partitions that keys have": ("out", "day", ("id", "day")),
+    "a folder": ("out", (), "id"),
 }
 
 
@@ -87,7 +88,7 @@ def test_only_touched_partitions_are_read_and_written(tmp_path):
     assert rows_at(tmp_path / "out") == [(1, "a", 1), (2, "a", 20), (3, "b", 3)]
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", after(3, SHAPES, "random batches of upserts into other targets"))
 def test_random_batches_against_a_dictionary(tmp_path, engine, layout, shape):
     path, partition_by, on = SHAPES[shape]
     draws, oracle = random.Random(shape), {}

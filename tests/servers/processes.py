@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 READY_S = 60.0
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
-"""Of servers that are modules of the tests: they import each other."""
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), "MOTO_S3_DEFAULT_MAX_KEYS": "100"}
+"""Of servers that are modules of the tests: they import each other.  Moto lists so few objects a page."""
 
 
 def free_port() -> int:

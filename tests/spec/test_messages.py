@@ -55,7 +55,7 @@ MISTYPED = [
     ("a ^ 2", "gpuetl does not support '^'", "Databases differ on what it is: write a ** b for the power, or xor(a, b)."),
     ("-a ** 2 > 1", "languages differ on what is computed first here", "Write (-x) ** y, or -(x ** y)."),
     ("a ≥ 2", "gpuetl does not support '≥'", "Write >=."),
-    ("s ~ 'a'", "gpuetl does not support '~'", "Write regexp_like(text, pattern)."),
+    ("s ~* 'a'", "gpuetl does not support '~*'", "Write regexp_like(text, pattern, 'i')."),
     ("s:a", "unexpected ':'", JSON),
     ("a > 1 ? 1 : 2", "gpuetl does not support '? :'", CASE),
     ("IF a > 1 THEN 1 ELSE 2 END", "gpuetl does not support 'IF'", CASE),

@@ -1,7 +1,7 @@
 """Kill runs of incremental sources while files arrive, and look whether each row is there exactly once.
 
     python -m state.kill_runs --kills 500 --results FILE      at random times, and before each change of a file
-    python -m state.kill_runs --kills 15                      the short form, which the suite runs
+    python -m state.kill_runs --kills 8                       the short form, which the suite runs
 
 A process that has imported all that a run needs forks the runs.  Files arrive before a run and while it runs.  Half of
 the kills come at a time that is drawn from the length of a run; the others before the N-th event of the run that changes

@@ -1,4 +1,4 @@
-"""Casts from text to durations and back, on every engine: many texts in one column."""
+"""Casts from text to durations and back, and to lists, structs and maps, on every engine: many texts in one column."""
 
 from datetime import timedelta
 
@@ -57,3 +57,64 @@ def test_a_text_that_is_no_duration_is_an_error_with_its_row(source, pipeline, l
     with pytest.raises(RunFailed) as error:
         pipeline.run(engine=local_engine, keep=["wrong"])
     assert message in str(error.value)
+
+
+LISTS = {
+    "[1, 2, NULL]": ["1", "2", None], "[]": [], " [ ] ": [], "[,]": ["", ""], "[1,]": ["1", ""], "[[1, 2], {a: 'x, y'}]": ["[1, 2]", "{a: 'x, y'}"],
+    r"""[ "a, b", 'c', d e , "NULL", null, "q\"x", a\"b, a\b, "\\", 'it''s', a"b"c]""": ["a, b", "c", "d e", "NULL", None, 'q"x', 'a"b', r"a\b", "\\", "its", "abc"],
+    "[é, 'ü]']": ["é", "ü]"], "[a)b, (c, d)]": ["a)b", "(c, d)"],
+    **dict.fromkeys(["[1, 2", "[1] x", "1", "", "NULL", "[a]b]", "[(]", "['a]", "[" * 40 + "]" * 40]),
+}  # fmt: skip
+STRUCTS = {
+    "{a: 1, b: [x, 'y z', NULL]}": {"a": 1, "b": ["x", "y z", None]}, "{'b': [], \"a\": NULL}": {"a": None, "b": []}, "{}": {"a": None, "b": None}, "{a: x}": {"a": None, "b": None},
+    "{ b : \"[1, 2]\" }": {"a": None, "b": ["1", "2"]},
+    **dict.fromkeys(["{a: 1, c: 2}", "{A: 1}", "{a: 1, a: 2}", "{a}", "{: 1}", "{a: 1} x", "(1, [])", "a: 1"]),
+}  # fmt: skip
+MAPS = {
+    "{a=1, b=2}": [("a", 1), ("b", 2)], "{}": [], "{ k v = 3, 'x=y' = NULL, =4}": [("k v", 3), ("x=y", None), ("", 4)],
+}  # fmt: skip
+
+
+def test_lists_structs_and_maps(source, check):
+    texts = [None, *LISTS, *STRUCTS]
+    t = source(table({"s": "string"}, *((text,) for text in texts)))
+    read = t.select(
+        strings=expr("TRY_CAST(s AS text[])"), numbers=expr("list_sum(TRY_CAST(s AS int[]))"),
+        inner=expr("list_length(TRY_CAST(s AS text[][]))"), st=expr("TRY_CAST(s AS struct<a: int64, b: list<string>>)"),
+    )  # fmt: skip
+    numbers = {"[1, 2, NULL]": 3, "[1,]": 1}
+    rows = [
+        (LISTS.get(text), numbers.get(text), None if LISTS.get(text) is None else len(LISTS[text]), STRUCTS.get(text))
+        for text in texts
+    ]
+    types = {"strings": "list<string>", "numbers": "int64", "inner": "int64", "st": "struct<a: int64, b: list<string>>"}
+    check(read, table(types, *rows), ordered=True)
+
+
+def test_maps(source, check):
+    t = source(table({"s": "string"}, *((text,) for text in [None, *MAPS])))
+    wanted = table({"m": "map<string, int64>"}, (None,), *((entries,) for entries in MAPS.values()))
+    check(t.select(m=expr("CAST(s AS map<string, bigint>)")), wanted, ordered=True)
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("CAST(s || '1, 2' AS int[])", "CAST(s || '1, 2' AS list<int32>) has no result in row 0, for [1, 2: not a valid list<int32>"),
+        ("CAST(s || 'x]' AS int[])", "has no result in row 0, for x: not a valid int32"),
+        ("CAST('{a=1, a=' || s || '}' AS map<string, string>)", "AS map<string, string>) has no result in row 0, for "),
+        ("CAST('{a: 1, b: 2}' || s AS struct<a: int64>)", "not a valid struct<a: int64>"),
+    ],
+)  # fmt: skip
+def test_a_text_that_has_no_such_form_is_an_error(source, pipeline, local_engine, sql, message):
+    source(table({"s": "string"}, ("[",) if "map" not in sql else ("1",))).select(out=expr(sql)).stage("wrong")
+    with pytest.raises(RunFailed) as error:
+        pipeline.run(engine=local_engine, keep=["wrong"])
+    assert message.replace(" in row 0", "") in str(error.value)
+
+
+def test_try_cast_does_not_read_maps(source, problem):
+    t = source(table({"s": "string"}))
+    assert "cannot cast string to map<string, int64>" in problem(
+        t.select(out=expr("TRY_CAST(s AS map<string, int64>)"))
+    )

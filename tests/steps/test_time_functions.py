@@ -49,6 +49,10 @@ COLUMNS = {
              [-20, 1, 1, None]),
     "days_of_clock": ("date_trunc('doy', z)", "timestamp[Europe/Berlin]",
                       [datetime(2013, 3, 8, 23, tzinfo=UTC), datetime(2013, 3, 30, 23, tzinfo=UTC), datetime(2013, 3, 30, 23, tzinfo=UTC), None]),
+    "written": ("strftime(ts, '%-d/%-m/%y %-I %p %U %W %g')", "string",
+                ["9/3/13 5 PM 09 09 250", "31/12/69 11 PM 52 52 000", "29/2/20 12 AM 08 08 000", None]),
+    "read": ("strptime(strftime(ts, '%-d/%-m/%Y %X.%n'), '%-d/%-m/%Y %X.%n') = ts", "bool", [True, True, True, None]),
+    "weeks": ("try_strptime(strftime(ts, '%U-%W %Y %w'), '%U-%W %Y %w') = CAST(d AS timestamp)", "bool", [True, True, True, None]),
     "years": ("extract(year FROM INTERVAL '30 months')", "int64", [2] * 4),
 }  # fmt: skip
 

@@ -115,6 +115,7 @@ NULL_KEY = coded("GE1874", "a key of the map is null")
 EMPTY_LIST = coded("GE1875", "an empty list has no first element")
 RANGE_TOO_LONG = coded("GE1872", "more than 16,777,216 numbers")
 SIZE_OF_NO_LIST = coded("GE1872", "a size is negative, or more than 16,777,216")
+STEP_OF_ZERO = coded("GE2003", "a step is 0")
 NULL_ELEMENT = coded("GE1871", "a list has a null element")
 SHOWN_TWICE = coded("GE2010", "the zone's clock shows it twice; see assume_zone's ambiguous")
 NEVER_SHOWN = coded("GE2010", "the zone's clock never shows it; see assume_zone's nonexistent")
@@ -148,6 +149,8 @@ class NoResult(EvaluationError):
         code = code_of(reason)
         if isinstance(expr, Cast):
             code = "GE2001" if expr.implicit else "GE2002"
+        if isinstance(expr, Call) and expr.function.name == "checked_text":
+            code, reason, values = "GE2002", f"not a valid {values[1].as_py()}", values[:1]
         if isinstance(expr, Cast) and expr.dtype != STRING:
             reason = why_not(values[0], expr.dtype)
         elif reason == "overflow":
@@ -171,7 +174,7 @@ def hint_of(expr: Expr, expression: str, reason: str, values: Sequence[Any]) -> 
     other = next((other for start, other in NULL_INSTEAD.items() if expression.startswith(start)), "")
     if wider := number_type(expr, values):
         return f"{wider} holds this value; TRY_CAST gives null instead."
-    if other:
+    if other and "AS map<" not in expression:
         return f"{other} gives null instead."
     if reason == NOT_JSON:
         return "Leave such rows out by json_valid, or write CASE WHEN json_valid(x) THEN … END."

@@ -47,6 +47,8 @@ def coerce(expr: Expr, dtype: DataType) -> Expr:
         return expr
     if isinstance(expr, Literal):
         return replace(expr, value=_widened(expr.value if expr.number is None else expr.number, dtype), dtype=dtype)
+    if is_list(dtype) and isinstance(expr, Call) and expr.function.name == "list_value":
+        return replace(expr, args=tuple(coerce(arg, dtype.value_type) for arg in expr.args), dtype=dtype)
     narrows = is_decimal(dtype) or dtype == pa.float32()
     if narrows and expr.dtype == FLOAT64 and isinstance(expr, Call):  # CASE or coalesce of numbers in the text
         places = branch_places(expr)

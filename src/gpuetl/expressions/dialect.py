@@ -35,6 +35,11 @@ class ZonedTypes(set[str]):
         return str(name).lower().startswith(("timestamp[", "list<timestamp["))
 
 
+def _matched(reader: Any, text: exp.Expr) -> exp.Expr:
+    """Read the pattern of `text ~ pattern`."""
+    return cast("exp.Expr", reader.expression(exp.RegexpLike(this=text, expression=reader._parse_bitwise())))
+
+
 class Language(Dialect):
     """sqlglot's own dialect, narrowed: it loads no other database's, and `$x` is a word there, with its place."""
 
@@ -59,7 +64,7 @@ class Language(Dialect):
 
         KEYWORDS: ClassVar = {
             **{word: kind for word, kind in tokens.Tokenizer.KEYWORDS.items() if word not in ("ALL", "DIV")},
-            "//": TokenType.DIV, "**": TokenType.DSTAR,
+            "//": TokenType.DIV, "**": TokenType.DSTAR, "!~": TokenType.IRLIKE,
             "INT8": TokenType.TINYINT, "INT16": TokenType.SMALLINT, "INT32": TokenType.INT, "INT64": TokenType.BIGINT,
             "UINT8": TokenType.UTINYINT, "UINT16": TokenType.USMALLINT, "UINT32": TokenType.UINT,
             "UINT64": TokenType.UBIGINT,
@@ -81,6 +86,11 @@ class Language(Dialect):
             TokenType.DARROW: lambda self, this, path: self.expression(
                 exp.JSONExtractScalar(this=this, expression=path)
             ),
+        }
+        RANGE_PARSERS: ClassVar = {
+            **parser.Parser.RANGE_PARSERS,
+            TokenType.TILDE: _matched,
+            TokenType.IRLIKE: lambda self, this: exp.Not(this=_matched(self, this)),
         }
         PLACEHOLDER_PARSERS: ClassVar[dict[Any, Any]] = {}  # `list[:n]` is a slice
         NO_PAREN_FUNCTIONS: ClassVar[dict[Any, Any]] = {}

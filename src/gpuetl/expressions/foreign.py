@@ -20,8 +20,8 @@ SIGNS = {
     "&&": "Write AND.", "!": "Write NOT, or <> between two values.", "??": "Write coalesce(a, b).",
     "===": "Write =.", "!==": "Write <>.", "=!": "Write <>.", ":=": "Write = to compare.", "=>": "Write >= to compare.",
     "^": "Databases differ on what it is: write a ** b for the power, or xor(a, b).",
-    "~": "Write regexp_like(text, pattern).",
-    "!~": "Write NOT regexp_like(text, pattern).", "~~": "Write LIKE.",
+    "~*": "Write regexp_like(text, pattern, 'i').", "!~*": "Write NOT regexp_like(text, pattern, 'i').",
+    "~~": "Write LIKE.", "!~~": "Write NOT LIKE.",
     "#": "Write a comment after --.", "\\": "Write / to divide.", "@": PARAMETER,
     "`": 'Write a name with spaces in double quotes: "a b".',
     "≥": "Write >=.", "≤": "Write <=.", "≠": "Write <>.", "×": "Write *.", "÷": "Write /.", "·": "Write *.",
@@ -41,14 +41,12 @@ FOREIGN_WORDS = {
     "XOR": "Write a <> b between conditions.", "DIV": "Write a // b.", "MOD": "Write a % b.",
     "LAMBDA": "Write the expression alone; list_transform(x, lambda e: e + 1) takes a lambda.",
     "SYMMETRIC": "Write x BETWEEN least(a, b) AND greatest(a, b).", "COLLATE": "Texts are compared by code points.",
-    "SIMILAR TO": "Databases differ on what it is: write regexp_full_match(text, pattern), or LIKE.",
+    "SIMILAR TO": "Write text SIMILAR TO pattern without ESCAPE: the pattern is a regular expression.",
     "PLACING": "Write concat(left(x, n), text, substring(x, m)).",
 }  # fmt: skip
 """Words of SQL's other clauses, and of other dialects, by what to write."""
 
 _QUOTED = (TokenType.STRING, TokenType.IDENTIFIER)
-_OPERANDS = (*_QUOTED, TokenType.NUMBER, TokenType.VAR, TokenType.R_PAREN, TokenType.R_BRACKET)
-"""Words that end an operand."""
 _QUOTES = dict.fromkeys("“”„‘’«»")
 _REFERENCE = re.compile(r"\$\{\s*(params|run|env)\.([A-Za-z_]\w*)[^}]*\}")
 
@@ -145,8 +143,7 @@ def _wrong_sign(text: str, tokens: Sequence[Any], index: int) -> InvalidExpressi
     signs = [w.text for w in _touching(tokens, index)]
     if signs[0] == ":=" and any(w.text.lower() in NAMING for w in tokens[:index]):
         return None
-    ends_operand = index > 0 and tokens[index - 1].token_type in _OPERANDS
-    typed = next((sign for count in (3, 2, 1) if _is_foreign(sign := "".join(signs[:count]), ends_operand)), "")
+    typed = next((sign for count in (3, 2, 1) if _is_foreign(sign := "".join(signs[:count]))), "")
     if typed:
         return _unsupported(typed, Span(word.start, word.start + len(typed)), SIGNS[typed])
     if word.text == "?" and any(w.text == ":" for w in tokens[index:]):
@@ -204,9 +201,9 @@ def _colon_hint(tokens: Sequence[Any], index: int) -> str:
     return NO_COLON if words_before and (words_before[-1][0].isalnum() or words_before[-1] in ")]") else PARAMETER
 
 
-def _is_foreign(sign: str, ends_operand: bool) -> bool:
-    """Return whether the language lacks a sign; `f(a => b)` names an argument, and `~x` turns bits over."""
-    return ends_operand if sign == "~" else sign in SIGNS and sign != "=>"
+def _is_foreign(sign: str) -> bool:
+    """Return whether the language lacks a sign; `f(a => b)` names an argument."""
+    return sign in SIGNS and sign != "=>"
 
 
 def _touching(tokens: Sequence[Any], index: int) -> Iterator[Any]:

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from gpuetl.errors import InvalidExpression
 from gpuetl.expressions.advice import mismatch
 from gpuetl.expressions.functions import FUNCTIONS, Function, TypeMismatch
-from gpuetl.expressions.ir import Call, Expr, Variable
+from gpuetl.expressions.ir import Call, Expr, Literal, Variable
 from gpuetl.expressions.ir import Lambda as TypedLambda
 from gpuetl.expressions.nested_constants import spelled_out
 from gpuetl.expressions.syntax import Apply, Lambda, Syntax
 from gpuetl.messages import coded
-from gpuetl.types.data_types import INT64, NULL, UNKNOWN, DataType, common_type, type_name
+from gpuetl.types.common_types import common_nested
+from gpuetl.types.data_types import INT64, NULL, UNKNOWN, DataType, type_name
 from gpuetl.types.nested_types import is_list
 
 LAMBDA_FUNCTIONS = ("list_transform", "list_filter", "list_reduce")
@@ -39,6 +40,8 @@ def lambda_call(
     written = syntax.args[1]
     if lists.dtype == UNKNOWN:
         return None
+    if lists.dtype == NULL:
+        return Literal(None, NULL)
     if not is_list(lists.dtype):
         message = coded("GE1103", f"{function.name} takes a list, got {type_name(lists.dtype)}")
         raise InvalidExpression(message, syntax.span)
@@ -72,6 +75,8 @@ def reduced(
     written = syntax.args[1]
     if UNKNOWN in (lists.dtype, UNKNOWN if initial and initial.dtype == UNKNOWN else NULL):
         return None
+    if lists.dtype == NULL:
+        return Literal(None, NULL)
     if not is_list(lists.dtype):
         raise InvalidExpression(coded("GE1103", f"list_reduce takes a list, got {type_name(lists.dtype)}"), syntax.span)
     if len(written.parameters) not in (2, 3):
@@ -87,7 +92,7 @@ def reduced(
         body = type_body(written.body, variables)
         if body.dtype == UNKNOWN:
             return None
-        meeting = common_type(dtype, body.dtype)
+        meeting = common_nested(dtype, body.dtype)
         if meeting is None or meeting == dtype != NULL:
             break
         dtype = meeting

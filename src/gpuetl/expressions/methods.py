@@ -1108,7 +1108,7 @@ class Methods:
     def regexp_like(self, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
         """Whether the pattern is found anywhere in text.
 
-        Also `text RLIKE pattern`.
+        Also `text RLIKE pattern` and `text ~ pattern`, `!~` for not.
 
         Null in any argument gives null.
 
@@ -1119,16 +1119,19 @@ class Methods:
     def regexp_full_match(self, pattern: str | Expression, options: str | Expression | None = None) -> Expression:
         """Whether the pattern matches the whole text.
 
+        Also `text SIMILAR TO pattern`.
+
         Null in any argument gives null.
 
         Example: `lit("order 66").regexp_full_match(r"\\d+")` is `False`.
         """
         return self._call("regexp_full_match", (self, pattern), (options,))
 
-    def regexp_extract(self, pattern: str | Expression, group: int | Expression | None = None, options: str | Expression | None = None) -> Expression:
+    def regexp_extract(self, pattern: str | Expression, group: int | Sequence[str] | Expression | None = None, options: str | Expression | None = None) -> Expression:
         """What the first match's group matched (0, the whole match), of several times the last.
 
-        Null without a match, empty if the group took no part.
+        Null without a match, empty if the group took no part. A list of names, `['year', 'month']`, gives a struct of
+        the first groups.
 
         Null in any argument gives null.
 
@@ -1136,10 +1139,10 @@ class Methods:
         """
         return self._call("regexp_extract", (self, pattern), (group, options))
 
-    def regexp_extract_all(self, pattern: str | Expression, group: int | Expression | None = None, options: str | Expression | None = None) -> Expression:
-        """What a group (0, the whole match) matched in each match, as list<string>.
+    def regexp_extract_all(self, pattern: str | Expression, group: int | Sequence[str] | Expression | None = None, options: str | Expression | None = None) -> Expression:
+        """What a group (0, the whole match) matched in each match, as list<string>; null where it took no part.
 
-        Null where it took no part.
+        A list of names gives a list of structs.
 
         Null in any argument gives null.
 
@@ -2051,17 +2054,18 @@ class Methods:
         """
         return self._call("list_filter", (self, function))
 
-    def list_slice(self, first: IntoExpression, last: IntoExpression) -> Expression:
+    def list_slice(self, first: IntoExpression, last: IntoExpression, step: IntoExpression = None) -> Expression:
         """`x[first:last]`.
 
         The elements from the 1-based place first to last, both included, from the end where negative; `x[2:]` and
-        `x[:-2]` leave one out.
+        `x[:-2]` leave one out. `x[first:last:step]` takes every step-th of them, with a negative step from the greater
+        place first down to last: `x[:-:-1]` is all from the end.
 
         Null in any argument gives null.
 
         Example: `lit([1, 2, 3, 4]).list_slice(2, -2)` is `[2, 3]`.
         """
-        return self._call("list_slice", (self, first, last))
+        return self._call("list_slice", (self, first, last), (step,))
 
     def list_concat(self, *y: IntoExpression) -> Expression:
         """The elements of all lists, one list after the other; a null list has none.

@@ -37,7 +37,7 @@ def of_constant(function: str, args: Sequence[Expr], syntax: Syntax) -> Expr | N
         return constant_of(None if value is None else len(value), INT64)
     if not rest:
         return None
-    if function == "list_contains" and is_list(dtype):
+    if function == "list_contains" and is_list(dtype) and not is_nested(dtype.value_type):
         return contained(rest[0], value, syntax)
     place = rest[0].value if isinstance(rest[0], Literal) else None
     if function in ("list_extract", "list_get") and is_list(dtype) and isinstance(place, int):

@@ -18,6 +18,7 @@ from gpuetl.expressions.list_calls import BY_NAME, named_aggregate
 from gpuetl.expressions.months import MAKERS, PARTS, Months, alone, is_plain_sum, months_of, moved
 from gpuetl.expressions.months import part_of as part_of_interval
 from gpuetl.expressions.quantile_lists import QUANTILES, quantile_list
+from gpuetl.expressions.regex_names import NAMING, named_groups
 from gpuetl.expressions.scope import SCALARS, WRONG, Scope
 from gpuetl.expressions.struct_calls import changed, packed
 from gpuetl.expressions.subscripts import part_of, text_slice
@@ -202,6 +203,12 @@ def _quantile(syntax: Apply, scope: Scope, resolver: Resolver) -> Expr:
     return resolver.call(syntax, scope) if listed is None else resolver.expression(listed, scope)
 
 
+def _extracted(syntax: Apply, scope: Scope, resolver: Resolver) -> Expr:
+    """Type `regexp_extract(text, pattern, ['a', 'b'])`: a struct of the groups; of all matches a list of structs."""
+    named = named_groups(syntax)
+    return resolver.call(syntax, scope) if named is None else resolver.expression(named, scope)
+
+
 def _over_elements(syntax: Apply, scope: Scope, resolver: Resolver) -> Expr:
     """Type `list_transform(x, lambda e: …)`."""
     function = find_function(syntax.function, SCALARS)
@@ -226,6 +233,7 @@ _SPECIAL: dict[str, Handler] = {
     **dict.fromkeys(("date_part", "datepart"), _date_part), "timezone": _timezone, "cut": _cut, "qcut": _qcut,
     **dict.fromkeys(PARSERS, _parsed),
     **dict.fromkeys(QUANTILES, _quantile),
+    **dict.fromkeys(NAMING, _extracted),
     **dict.fromkeys(BY_NAME, _list_aggregate),
 }  # fmt: skip
 """What is typed in a way of its own, by name."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Collection
 from enum import Enum
 from functools import cache
+from itertools import pairwise
 from typing import TypeAlias
 
 from gpuetl.messages import coded
@@ -150,18 +152,37 @@ SPECIFIERS = {
     "f": r"\d{6}", "j": r"\d{3}", "y": r"\d{2}", "G": r"\d{4}", "V": r"\d{2}", "u": r"\d", "w": r"\d", "p": "AM|PM",
     "b": "|".join(name[:3] for name in MONTHS), "B": "|".join(MONTHS),
     "a": "|".join(name[:3] for name in DAYS), "A": "|".join(DAYS),
-    "z": r"[+-](?:[01]\d|2[0-3])[0-5]\d",
+    "z": r"[+-](?:[01]\d|2[0-3])[0-5]\d", "g": r"\d{3}", "n": r"\d{9}", "U": r"\d{2}", "W": r"\d{2}",
+    **{f"-{letter}": r"\d{1,2}" for letter in "dmyHIMS"}, "-j": r"\d{1,3}",
 }  # fmt: skip
-"""Each letter with the regular expression of what stands for it."""
+"""Each specifier with the regular expression of what stands for it: a letter, after `-` without zeros in front."""
+SHORTHANDS = {"c": "%Y-%m-%d %H:%M:%S", "x": "%Y-%m-%d", "X": "%H:%M:%S"}
+"""What stands for several specifiers."""
 
-_DATES = ({"Y", "y"}, {"m", "b", "B"}, {"d"}), ({"Y", "y"}, {"j"}), ({"G"}, {"V"}, {"u", "a", "A"})
+_DATES = {
+    "month": ({"Y", "y"}, {"m", "b", "B"}, {"d"}), "day_of_year": ({"Y", "y"}, {"j"}),
+    "iso_week": ({"G"}, {"V"}, {"u", "w", "a", "A"}),
+    "sunday_week": ({"Y", "y"}, {"U"}, {"u", "w", "a", "A"}), "monday_week": ({"Y", "y"}, {"W"}, {"u", "w", "a", "A"}),
+}  # fmt: skip
+"""The ways in which fields lead to a day; the first one that a format has is taken."""
+_DIGITS = frozenset("0123456789")
 
 
 @dataclass(frozen=True)
 class Field:
-    """A specifier, by its letter."""
+    """A specifier, by its letter, which follows `-` where a number has no zeros in front."""
 
     letter: str
+
+    @property
+    def base(self) -> str:
+        """The letter alone."""
+        return self.letter.removeprefix("-")
+
+    @property
+    def is_short(self) -> bool:
+        """Whether a number has no zeros in front."""
+        return self.letter.startswith("-")
 
 
 @cache
@@ -174,6 +195,11 @@ def parse_format(text: str) -> tuple[Field | str, ...]:
             parts.append(letter)
             continue
         named = next(letters, "")
+        if named == "-":
+            named += next(letters, "")
+        if named in SHORTHANDS:
+            parts += parse_format(SHORTHANDS[named])
+            continue
         if named != "%" and named not in SPECIFIERS:
             raise ValueError(coded("GE1113", f"does not support '%{named}' in a format"))
         parts.append("%" if named == "%" else Field(named))
@@ -183,8 +209,14 @@ def parse_format(text: str) -> tuple[Field | str, ...]:
 
 
 def letters_of(text: str) -> list[str]:
-    """Return the letters of a format's fields, in their order."""
-    return [part.letter for part in parse_format(text) if isinstance(part, Field)]
+    """Return the letters of a format's fields, in their order; whether they have zeros in front is not told."""
+    return [part.base for part in parse_format(text) if isinstance(part, Field)]
+
+
+def way_of(letters: Collection[str]) -> str | None:
+    """Return the way in which fields lead to a day; None where they say none."""
+    given = set(letters)
+    return next((way for way, needed in _DATES.items() if all(given & choice for choice in needed)), None)
 
 
 def check_readable(text: str) -> None:
@@ -194,7 +226,12 @@ def check_readable(text: str) -> None:
     if len(given) < len(letters):
         twice = next(letter for letter in letters if letters.count(letter) > 1)
         raise ValueError(coded("GE1113", f"cannot read '%{twice}' twice, in '{text}'"))
-    if not any(all(given & choice for choice in needed) for needed in _DATES):
+    parts = parse_format(text)
+    for part, following in pairwise(parts):
+        digits = following in _DIGITS if isinstance(following, str) else following.base not in "abABpz"
+        if isinstance(part, Field) and part.is_short and digits:
+            raise ValueError(coded("GE1113", f"cannot read '%{part.letter}' before another number, in '{text}'"))
+    if way_of(given) is None:
         raise ValueError(
             coded(
                 "GE1113", f"needs a year, a month and a day, or %Y and %j, or %G, %V and %u, to read a date by '{text}'"

@@ -35,7 +35,7 @@ from gpuetl.expressions.syntax import (
 )
 from gpuetl.messages import cut
 from gpuetl.types.calendar_intervals import CalendarInterval
-from gpuetl.types.data_types import literal_type, type_name
+from gpuetl.types.data_types import literal_type, parse_type, type_name
 from gpuetl.types.decimal_types import Number, is_decimal, plain_number
 
 _INFIX: dict[str, tuple[str, int]] = {
@@ -92,7 +92,7 @@ def _constant(literal: Literal) -> Constant:
     return Constant(literal.value)
 
 
-def _written_call(call: Call) -> Apply | CastTo:
+def _written_call(call: Call) -> Syntax:
     """Write arguments by place up to the first that is left out before another, and the others by name."""
     written = tuple(map(_syntax_of, call.args))
     order = tuple((ORDER_BY, arg) for arg in written if isinstance(arg, Apply) and arg.function == SORT_KEY)
@@ -107,6 +107,10 @@ def _written_call(call: Call) -> Apply | CastTo:
             if isinstance(name, Constant)
         )
         return Apply(call.function.name, args[:1], tuple(named_values))
+    if call.function.name in TEXT_CASTS:
+        return _text_cast(call, args)
+    if call.function.name == "map" and (check := next(filter(_is_check, ir.walk(call)), None)):
+        return _syntax_of(check)  # a cast from text to a map
     if call.function.name == "list_value" and not args and call.dtype != pa.list_(pa.null()):
         return CastTo(Apply("list_value"), call.dtype)
     if call.function.name == "list_resized":
@@ -119,6 +123,25 @@ def _written_call(call: Call) -> Apply | CastTo:
     places = out[0] if out else len(args)
     named = ((slots[i].name, args[i]) for i in range(places, len(args)) if i not in out)
     return Apply(call.function.name, args[:places], (*named, *order))
+
+
+TEXT_CASTS = ("checked_text", "try_checked_text", "text_parts", "text_field", "plain_text")
+"""Functions that casts from text to nested types are computed by: they are shown as the cast, or a part of it."""
+
+
+def _is_check(expr: Expr) -> bool:
+    return isinstance(expr, Call) and expr.function.name == "checked_text"
+
+
+def _text_cast(call: Call, args: tuple[Syntax, ...]) -> Syntax:
+    name, value = call.function.name, args[0]
+    if name in ("text_parts", "plain_text"):
+        return value
+    constant = args[1]
+    assert isinstance(constant, Constant)
+    if name == "text_field":
+        return Apply("struct_extract", (value, constant))
+    return CastTo(value, parse_type(str(constant.value)), name.startswith("try_"))
 
 
 def _moved(x: Syntax, interval: Syntax) -> Apply:

@@ -20,6 +20,7 @@ from gpuetl import Pipeline, RunFailed, RunOptions, expr
 from gpuetl.executors.dask import fetching
 from gpuetl.executors.dask.cluster import open_client
 from gpuetl.options import Cluster
+from left_to_full import after
 from tables import table, write_source
 
 distributed = pytest.importorskip("distributed")
@@ -88,7 +89,9 @@ def impatient(processes):
     allow(before)
 
 
-@pytest.mark.parametrize("seed", range(KILLED_RUNS))
+@pytest.mark.parametrize(
+    "seed", after(1, range(KILLED_RUNS), "a second seed of the moment at which a worker is killed")
+)
 def test_a_worker_killed_at_any_moment_changes_nothing(pipeline, processes, seed):
     """Its tasks run again elsewhere; what it wrote half is not in the sink."""
     chance = random.Random(seed)
@@ -100,7 +103,9 @@ def test_a_worker_killed_at_any_moment_changes_nothing(pipeline, processes, seed
     wait_for_two(processes)
 
 
-@pytest.mark.parametrize("seed", range(KILLED_RUNS))
+@pytest.mark.parametrize(
+    "seed", after(1, range(KILLED_RUNS), "a second seed of the moment at which a worker is killed")
+)
 def test_a_worker_killed_while_a_checkpoint_is_written_or_read(pipeline, processes, seed):
     """Only its partitions are made again; a resumed run reads them again, and computes nothing above them."""
     chance = random.Random(seed)
@@ -130,7 +135,9 @@ def wait_for_two(client):
     raise TimeoutError("no two workers")
 
 
-@pytest.mark.parametrize("seed", range(KILLED_RUNS))
+@pytest.mark.parametrize(
+    "seed", after(1, range(KILLED_RUNS), "a second seed of the moment at which a worker is killed")
+)
 def test_a_worker_killed_whose_pieces_are_fetched_changes_nothing(pipeline, processes, seed, monkeypatch):
     """The run may begin again; in its report, and in its files, all is there once."""
     monkeypatch.setattr(fetching, "MOST_PIECES", 1)

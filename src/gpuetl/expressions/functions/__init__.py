@@ -31,6 +31,8 @@ from gpuetl.expressions.functions import (
     maps,
     mathematics,
     moments,
+    nested_elements,
+    nested_text,
     ordering,
     paths,
     regex,
@@ -209,6 +211,8 @@ INTERNAL = {
     **calendar.INTERNAL,
     **ordering.INTERNAL,
     **list_shapes.INTERNAL,
+    **nested_elements.INTERNAL,
+    **nested_text.INTERNAL,
 }
 """Functions that users cannot call, by name."""
 ENTRIES.update({(entry.kind, name): entry for name, entry in INTERNAL.items()})

@@ -1,11 +1,15 @@
 """Formats: dates and times as text.
 
-A format is a constant: literal text and specifiers.  Each specifier stands for a fixed number of digits, or for a name:
+A format is a constant: literal text and specifiers.  Most specifiers stand for a fixed number of digits, or for a name:
 
 - `%Y` year (4 digits), `%y` year of 1969 to 2068 (2), `%m` month, `%d` day (2 each), `%j` day of the year (3)
 - `%H` hour, `%M` minute, `%S` second (2 each), `%f` microsecond (6), `%I` hour of 12 (2) with `%p` AM or PM
 - `%b` and `%B` name of the month (Jan, January), `%a` and `%A` name of the day (Mon, Monday)
 - `%G` ISO year (4), `%V` ISO week (2), `%u` ISO day (1, Monday is 1), `%w` day (1, Sunday is 0)
+- `%U` week that begins on Sunday, `%W` on Monday (2; days before the first are in week 00)
+- `%g` millisecond (3), `%n` nanosecond (9)
+- `%-d`, `%-m`, `%-y`, `%-j`, `%-H`, `%-I`, `%-M`, `%-S`: the same without zeros in front, which may stand there when read
+- `%x` is `%Y-%m-%d`, `%X` is `%H:%M:%S`, and `%c` both
 - `%z` offset of a zoned timestamp (+0200), `%%` a percent sign
 
 CAST reads and writes ISO forms:
@@ -37,6 +41,10 @@ LETTERS = "docs/functions.md lists the specifiers."
 
 def strftime_types(args: Sequence[Expr]) -> Typing:
     """A date, as its midnight, or a timestamp; and a format."""
+    if args[0].dtype == STRING:
+        raise TypeMismatch(
+            "takes a date or a timestamp, got string", "Write strftime(x, '%Y-%m-%d'), the format behind x."
+        )
     dtype = timestamp_type(args[0])
     if "z" in _letters(args[1]) and dtype in (DATE, TIMESTAMP):
         raise TypeMismatch(coded("GE1111", f"takes a zoned timestamp for '%z', got {type_name(dtype)}"))

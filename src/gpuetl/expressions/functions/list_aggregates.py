@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from gpuetl.expressions.functions.aggregates import mean_type, total_type_of
 from gpuetl.expressions.functions.function import Rule, TypeMismatch, Typing, fixed, scalar_call
 from gpuetl.expressions.functions.lists import ListFunction, compared_element, element_of
+from gpuetl.expressions.functions.nested_elements import of_texts
 from gpuetl.expressions.ir import Call, Column, Expr, Literal
 from gpuetl.messages import coded
 from gpuetl.types.data_types import BOOL, FLOAT64, INT64, NULL, STRING, is_floating, is_integer, type_name
@@ -90,8 +91,8 @@ FUNCTIONS = (
     ListFunction("list_mean", "x", of_elements(mean_type), "The mean of the elements in float64, of integers and decimals the float64 "
                  "nearest to the exact mean; of durations a duration.", "list_mean([1, 2, 4])", 7 / 3),
     ListFunction("list_product", "x", in_float64, "The product of the elements, in float64.", "list_product([2, 3, 4])", 24.0),
-    ListFunction("list_min", "x", compared, "The least element; NaN only if all are.", "list_min([2, 1, 3])", 1),
-    ListFunction("list_max", "x", compared, "The greatest element; NaN if any is.", "list_max([2, 3, 1])", 3),
+    ListFunction("list_min", "x", compared, "The least element; NaN only if all are.", "list_min([2, 1, 3])", 1, rewrite=of_texts),
+    ListFunction("list_max", "x", compared, "The greatest element; NaN if any is.", "list_max([2, 3, 1])", 3, rewrite=of_texts),
     ListFunction("list_count", "x", counted, "The number of elements that are not null.", "list_count([1, NULL, 3])", 2),
     ListFunction("list_any_value", "x", element, "The first element that is not null.", "list_any_value([NULL, 2, 3])", 2),
     ListFunction("list_first", "x", element, "The first element, which may be null.", "list_first([1, 2, 3])", 1,

@@ -12,12 +12,14 @@ import pyarrow as pa
 from gpuetl.expressions.functions.function import TypeMismatch, Typing, scalar_call
 from gpuetl.expressions.functions.lists import (
     ListFunction,
+    beside_value,
     compared_element,
     element_of,
     same_lists,
     whole_numbers,
 )
 from gpuetl.expressions.functions.meeting import meet
+from gpuetl.expressions.functions.nested_elements import of_texts
 from gpuetl.expressions.ir import Call, Column, Expr, Literal
 from gpuetl.messages import coded
 from gpuetl.types.data_types import BOOL, INT64, NULL, STRING, type_name
@@ -33,10 +35,18 @@ def kept_list(args: Sequence[Expr]) -> Typing:
 
 
 def bounded(args: Sequence[Expr]) -> Typing:
-    """A list, and two places."""
+    """A list, two places, and perhaps a step."""
     element_of(args[0])
     whole_numbers(args[1:], "place")
-    return [args[0].dtype, INT64, INT64], args[0].dtype
+    for step in args[3:]:
+        if isinstance(step, Literal) and step.value == 0:
+            raise TypeMismatch(coded("GE1106", "takes a step that is not 0"))
+    return [args[0].dtype, INT64, INT64, INT64][: len(args)], args[0].dtype
+
+
+def has_unknown_step(args: Sequence[Expr]) -> bool:
+    """Return whether there is a step that is no constant."""
+    return len(args) > 3 and not isinstance(args[3], Literal)
 
 
 def joined(args: Sequence[Expr]) -> Typing:
@@ -47,12 +57,13 @@ def joined(args: Sequence[Expr]) -> Typing:
 
 def appended(args: Sequence[Expr]) -> Typing:
     """A list, and a value that widens to its elements' type."""
-    element = element_of(args[0])
+    lists = beside_value(*args)
+    element = element_of(lists)
     if args[0].dtype == NULL:
         raise TypeMismatch("takes a list, got null")
     if meet([Column("", element), args[1]], "mix") != element:
         raise TypeMismatch(f"cannot put {type_name(args[1].dtype)} into {type_name(args[0].dtype)}")
-    return [args[0].dtype, element], args[0].dtype
+    return [lists.dtype, element], lists.dtype
 
 
 def prepended(args: Sequence[Expr]) -> Typing:
@@ -84,7 +95,7 @@ def backward(args: Sequence[Expr]) -> Typing:
 
 def descending(call: Call) -> Expr:
     """Return `list_reverse_sort` as `list_sort`."""
-    return scalar_call("list_sort", (call.args[0], Literal("desc", STRING), *call.args[1:]), call.dtype)
+    return of_texts(scalar_call("list_sort", (call.args[0], Literal("desc", STRING), *call.args[1:]), call.dtype))
 
 
 def sort_order(call: Call) -> tuple[bool, bool]:
@@ -133,6 +144,8 @@ def unpacked(args: Sequence[Expr]) -> Typing:
     element = element_of(args[0])
     if element != NULL and not is_list(element):
         raise TypeMismatch(f"takes a list of lists, got {type_name(args[0].dtype)}")
+    if args[0].dtype == pa.list_(NULL):  # lists without a type, which are null
+        return [pa.list_(pa.list_(NULL))], pa.list_(NULL)
     return [args[0].dtype], element
 
 
@@ -182,9 +195,10 @@ FUNCTIONS = (
                  "list_transform([1, 2, 3], lambda e: e * 10)", [10, 20, 30], nulls="own"),
     ListFunction("list_filter", "x function!", filtered, "The elements of which a lambda is true.", "list_filter([1, 2, 3], lambda e: e > 1)",
                  [2, 3], nulls="own", expansion=filtered_list),
-    ListFunction("list_slice", "x first last", bounded, "`x[first:last]`: the elements from the 1-based place first to last, both "
-                 "included, from the end where negative; `x[2:]` and `x[:-2]` leave one out.",
-                 "list_slice([1, 2, 3, 4], 2, -2)", [2, 3]),
+    ListFunction("list_slice", "x first last step?", bounded, "`x[first:last]`: the elements from the 1-based place first to last, both "
+                 "included, from the end where negative; `x[2:]` and `x[:-2]` leave one out.  `x[first:last:step]` takes every step-th "
+                 "of them, with a negative step from the greater place first down to last: `x[:-:-1]` is all from the end.",
+                 "list_slice([1, 2, 3, 4], 2, -2)", [2, 3], fails=has_unknown_step),
     ListFunction("list_concat", "x y*", joined, "The elements of all lists, one list after the other; a null list has none.  Never null.",
                  "list_concat([1, 2], [3])", [1, 2, 3], nulls="own"),
     ListFunction("list_append", "x value", appended, "The list with value as its last element; a null list has none.  Never null.",
@@ -193,17 +207,17 @@ FUNCTIONS = (
                  "list_prepend(1, [2, 3])", [1, 2, 3], nulls="own", expansion=prepended_value),
     ListFunction("list_reverse", "x", kept_list, "The elements from the last to the first.", "list_reverse([1, 2, 3])", [3, 2, 1]),
     ListFunction("list_sort", "x order?! nulls?!", ordered, "The elements in order: 'asc' or 'desc', 'nulls first' or 'nulls last', "
-                 "which are last otherwise; NaN is the greatest value.", "list_sort([2, 3, 1], 'desc')", [3, 2, 1]),
+                 "which are last otherwise; NaN is the greatest value.", "list_sort([2, 3, 1], 'desc')", [3, 2, 1], rewrite=of_texts),
     ListFunction("list_reverse_sort", "x nulls?!", backward, "`list_sort(x, 'desc')`: nulls are last, unless 'nulls first' is given.",
                  "list_reverse_sort([2, 3, 1])", [3, 2, 1], expansion=descending),
     ListFunction("list_grade_up", "x order?! nulls?!", graded, "The 1-based places of the elements in the order of `list_sort`; equal ones "
-                 "as they stand.", "list_grade_up([30, 10, 20])", [2, 3, 1]),
+                 "as they stand.", "list_grade_up([30, 10, 20])", [2, 3, 1], rewrite=of_texts),
     ListFunction("list_distinct", "x", distinct, "The distinct elements that are not null, in the order in which they first come; "
-                 "NaN is one value.", "list_distinct([1, 2, 1])", [1, 2]),
+                 "NaN is one value.", "list_distinct([1, 2, 1])", [1, 2], rewrite=of_texts),
     ListFunction("list_unique", "x", counted_distinct, "The number of distinct elements that are not null.", "list_unique([1, 2, 1])", 2,
-                 expansion=distinct_count),
+                 expansion=distinct_count, rewrite=of_texts),
     ListFunction("list_intersect", "x y", shared, "The distinct elements of x, not null, that are `=` one of y, in the order of x.",
-                 "list_intersect([1, 2, 3], [3, 2])", [2, 3]),
+                 "list_intersect([1, 2, 3], [3, 2])", [2, 3], rewrite=of_texts),
     ListFunction("list_select", "x places", selected, "The elements at the 1-based places, from the end where negative; null beyond "
                  "the list.", "list_select(['a', 'b', 'c'], [3, 1])", ["c", "a"]),
     ListFunction("list_where", "x mask", masked, "The elements beside which mask is true.", "list_where([1, 2, 3], [true, false, true])",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing, anything, beyond, scalar_call
-from gpuetl.expressions.functions.lists import ListFunction, element_of, whole_numbers
+from gpuetl.expressions.functions.lists import ListFunction, beside_value, element_of, whole_numbers
 from gpuetl.expressions.functions.meeting import meet
 from gpuetl.expressions.ir import Call, Column, Expr, Literal
 from gpuetl.types.data_types import BOOL, INT64, NULL, DataType, type_name
@@ -18,12 +18,13 @@ MOST_ELEMENTS = 1 << 24
 
 def resized(args: Sequence[Expr]) -> Typing:
     """A list, a size, and a value that widens to its elements' type."""
-    element = element_of(args[0])
+    lists = beside_value(args[0], args[2]) if len(args) > 2 else args[0]
+    element = element_of(lists)
     whole_numbers(args[1:2], "size")
     for filler in args[2:]:
         if args[0].dtype != NULL and meet([Column("", element), filler], "mix") != element:
             raise TypeMismatch(f"cannot put {type_name(filler.dtype)} into {type_name(args[0].dtype)}")
-    return [args[0].dtype, INT64, element][: len(args)], args[0].dtype
+    return [lists.dtype, INT64, element][: len(args)], lists.dtype
 
 
 def resized_list(call: Call) -> Expr:

@@ -7,12 +7,13 @@ from collections.abc import Callable, Sequence
 import pyarrow as pa
 
 from gpuetl.expressions.functions import aggregates, distributions, moments
-from gpuetl.expressions.functions.function import Function, Rule, Typing, scalar_call
+from gpuetl.expressions.functions.function import Function, Rule, TypeMismatch, Typing, scalar_call
 from gpuetl.expressions.functions.list_aggregates import in_float64
 from gpuetl.expressions.functions.lists import ListFunction, compared_element
+from gpuetl.expressions.functions.nested_elements import of_texts
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Lambda, Variable
-from gpuetl.types.data_types import DataType
-from gpuetl.types.nested_types import is_list
+from gpuetl.types.data_types import DataType, type_name
+from gpuetl.types.nested_types import is_list, is_nested
 
 AGGREGATES = {each.name: each for module in (aggregates, moments, distributions) for each in module.FUNCTIONS}
 OF_AGGREGATES = {
@@ -22,12 +23,17 @@ OF_AGGREGATES = {
     "list_bit_and": "bitwise_and", "list_bit_or": "bitwise_or", "list_bit_xor": "bitwise_xor",
 }  # fmt: skip
 """The aggregate of each function."""
+OF_NESTED = ("mode", "entropy")
+"""Those that take nested elements."""
 ELEMENT = "element"
 
 
 def typing_of(aggregate: Function, args: Sequence[Expr]) -> tuple[DataType, Sequence[DataType], DataType]:
     """Return the type that an aggregate computes elements in, those of its other arguments, and that of its result."""
-    (first, *rest), result = aggregate.rule([Column("", compared_element(args[0])), *args[1:]])
+    element = compared_element(args[0])
+    if is_nested(element) and aggregate.name not in OF_NESTED:
+        raise TypeMismatch(f"compares elements, and those of {type_name(args[0].dtype)} are not compared")
+    (first, *rest), result = aggregate.rule([Column("", element), *args[1:]])
     return first, rest, result
 
 
@@ -46,6 +52,8 @@ def over(aggregate: Function) -> Callable[[Call], Expr]:
 
     def rewrite(call: Call) -> Expr:
         lists, *rest = call.args
+        if (by_texts := of_texts(call)) is not call:
+            return by_texts
         wanted = typing_of(aggregate, call.args)[0]
         if not is_list(lists.dtype) or lists.dtype.value_type == wanted:
             return call

@@ -15,8 +15,10 @@ import pyarrow as pa
 
 from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing, fixed
 from gpuetl.expressions.functions.meeting import meet
+from gpuetl.expressions.functions.nested_elements import of_texts
 from gpuetl.expressions.ir import Column, Expr
-from gpuetl.types.data_types import BOOL, INT64, NULL, STRING, DataType, can_be_key, is_integer, type_name
+from gpuetl.types.common_types import common_nested
+from gpuetl.types.data_types import BOOL, INT64, NULL, STRING, DataType, can_compare, is_integer, type_name
 from gpuetl.types.nested_types import is_list, is_map
 
 ListFunction = partial(Function, nested=True)
@@ -32,19 +34,28 @@ def element_of(arg: Expr) -> DataType:
 
 
 def compared_element(arg: Expr) -> DataType:
-    """Return the type of a list's elements, which are compared."""
+    """Return the type of a list's elements, which are compared, nested ones by their parts."""
     element = element_of(arg)
-    if not can_be_key(element):
+    if not can_compare(element):
         raise TypeMismatch(f"compares elements, and those of {type_name(arg.dtype)} are not compared")
     return element
 
 
 def same_lists(args: Sequence[Expr]) -> DataType:
-    """Return the type of several lists, which must be the same; a null may be any."""
-    types = list(dict.fromkeys(arg.dtype for arg in args if element_of(arg) != NULL or is_list(arg.dtype)))
-    if len(types) > 1:
-        raise TypeMismatch(f"takes lists of one type, got {type_name(types[0])} and {type_name(types[1])}")
-    return types[0] if types else NULL
+    """Return the type in which several lists meet; a null may be any."""
+    meeting: DataType = NULL
+    for dtype in (arg.dtype for arg in args if element_of(arg) != NULL or is_list(arg.dtype)):
+        found = common_nested(meeting, dtype)
+        if found is None:
+            raise TypeMismatch(f"takes lists of one type, got {type_name(meeting)} and {type_name(dtype)}")
+        meeting = found
+    return meeting
+
+
+def beside_value(lists: Expr, value: Expr) -> Expr:
+    """Return a list; one of elements without a type has those of the value's type."""
+    is_untyped = lists.dtype == pa.list_(NULL) and value.dtype != NULL
+    return Column("", pa.list_(value.dtype)) if is_untyped else lists
 
 
 def gathered(args: Sequence[Expr]) -> Typing:
@@ -65,19 +76,20 @@ def measured(args: Sequence[Expr]) -> Typing:
 def searched_type(args: Sequence[Expr]) -> DataType:
     """Return the type of the elements of a list, to which the value that is looked for widens."""
     element = element_of(args[0])
-    if not can_be_key(element) or meet([Column("", element), args[1]], "compare") != element:
+    if not can_compare(element) or meet([Column("", element), args[1]], "compare") != element:
         raise TypeMismatch(f"cannot look for {type_name(args[1].dtype)} in {type_name(args[0].dtype)}")
     return element
 
 
 def searched(args: Sequence[Expr]) -> Typing:
     """A list, and a value that widens to its elements' type."""
-    return [args[0].dtype, searched_type(args)], BOOL
+    lists = beside_value(*args)
+    return [lists.dtype, searched_type([lists, args[1]])], BOOL
 
 
 def placed(args: Sequence[Expr]) -> Typing:
     """A list, and a value that widens to its elements' type; the result is a place."""
-    return [args[0].dtype, searched_type(args)], INT64
+    return searched(args)[0], INT64
 
 
 def overlapping(args: Sequence[Expr]) -> Typing:
@@ -117,13 +129,13 @@ FUNCTIONS = (
     ListFunction("list_length", "x", measured, "The number of elements, nulls included, or of entries of a map; 0 of an empty one.",
                  "list_length(split('a,b,c', ','))", 3),
     ListFunction("list_contains", "x value", searched, "Whether an element is `=` value; null elements are not.",
-                 "list_contains(split('a,b,c', ','), 'b')", True),
+                 "list_contains(split('a,b,c', ','), 'b')", True, rewrite=of_texts),
     ListFunction("list_position", "x value", placed, "The 1-based place of the first element that is `=` value, of a null that of "
-                 "the first null; null where there is none.", "list_position(['a', 'b', 'a'], 'b')", 2, nulls="own"),
+                 "the first null; null where there is none.", "list_position(['a', 'b', 'a'], 'b')", 2, nulls="own", rewrite=of_texts),
     ListFunction("list_has_any", "x y", overlapping, "Whether an element of x, not null, is `=` one of y.",
-                 "list_has_any([1, 2], [2, 3])", True),
+                 "list_has_any([1, 2], [2, 3])", True, rewrite=of_texts),
     ListFunction("list_has_all", "x y", overlapping, "Whether each element of y that is not null is `=` one of x.",
-                 "list_has_all([1, 2, 3], [3, 1])", True),
+                 "list_has_all([1, 2, 3], [3, 1])", True, rewrite=of_texts),
     ListFunction("list_get", "x index", indexed, "The element at the 0-based index, from the end where it is negative; null "
                  "beyond the list.", "list_get(split('a,b,c', ','), -1)", "c"),
     ListFunction("list_extract", "x index", indexed, "`x[index]`: the element at the 1-based index, from the end where it is "

@@ -8,9 +8,10 @@ from functools import partial
 from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing, anything, fixed
 from gpuetl.expressions.functions.meeting import meet, mixed
 from gpuetl.expressions.functions.nested_comparison import compared_anyhow, null_unless_equal, of_parts
+from gpuetl.expressions.functions.nested_elements import extreme
 from gpuetl.expressions.ir import Expr
 from gpuetl.messages import coded
-from gpuetl.types.data_types import BOOL, NULL, STRING, type_name
+from gpuetl.types.data_types import BOOL, NULL, STRING, can_compare, type_name, value_kinds
 
 
 def connected(args: Sequence[Expr]) -> Typing:
@@ -27,6 +28,14 @@ def branches(args: Sequence[Expr]) -> Typing:
     values = [*args[1 : 2 * pairs : 2], *args[2 * pairs :]]
     dtype = meet(values, "mix")
     return [*[BOOL, dtype] * pairs, *[dtype] * (len(args) % 2)], dtype
+
+
+def ordered(args: Sequence[Expr]) -> Typing:
+    """Arguments that meet in one type, whose values are compared."""
+    types, dtype = mixed(args)
+    if not can_compare(dtype):
+        raise TypeMismatch(coded("GE1115", f"does not take {value_kinds(dtype)}"), "Such values are only passed on.")
+    return types, dtype
 
 
 def bins(args: Sequence[Expr]) -> Typing:
@@ -69,8 +78,8 @@ FUNCTIONS = (
     Function("coalesce", "x more*", mixed, "The first value that is not null; what can fail is computed only for rows "
              "that are still null.", "coalesce(NULL, 2, 3)", 2, nulls="own", nested=True),
     Comparison("nullif", "x y", null_unless_equal, "Null where x equals y, else x.", "nullif(1, 1)", None, nulls="own"),
-    Function("greatest", "x more*", mixed, "The greatest value that is not null; NaN is the greatest.",
-             "greatest(1, NULL, 3)", 3, nulls="own"),
-    Function("least", "x more*", mixed, "The least value that is not null; NaN is the greatest.",
-             "least(1, NULL, 3)", 1, nulls="own"),
+    Function("greatest", "x more*", ordered, "The greatest value that is not null; NaN is the greatest.",
+             "greatest(1, NULL, 3)", 3, nulls="own", nested=True, rewrite=extreme),
+    Function("least", "x more*", ordered, "The least value that is not null; NaN is the greatest.",
+             "least(1, NULL, 3)", 1, nulls="own", nested=True, rewrite=extreme),
 )  # fmt: skip

@@ -30,11 +30,15 @@ def map_of(arg: Expr) -> DataType:
 
 def keys(args: Sequence[Expr]) -> Typing:
     """A map, whose keys are a list."""
+    if args[0].dtype == NULL:
+        return [NULL], NULL
     return [map_of(args[0])], pa.list_(args[0].dtype.key_type)
 
 
 def values(args: Sequence[Expr]) -> Typing:
     """A map, whose values are a list."""
+    if args[0].dtype == NULL:
+        return [NULL], NULL
     return [map_of(args[0])], pa.list_(args[0].dtype.item_type)
 
 
@@ -53,7 +57,9 @@ def made(args: Sequence[Expr]) -> Typing:
     for arg in args:
         if arg.dtype != NULL and not is_list(arg.dtype):
             raise TypeMismatch(f"takes a list of keys and a list of values, got {type_name(arg.dtype)}")
-    key, value = (NULL if arg.dtype == NULL else arg.dtype.value_type for arg in args)
+    if any(arg.dtype == NULL for arg in args):
+        return [arg.dtype for arg in args], NULL
+    key, value = (arg.dtype.value_type for arg in args)
     return [arg.dtype for arg in args], pa.map_(compared_key(key), value)
 
 
@@ -90,6 +96,8 @@ def parts_of_entries(call: Call) -> Expr:
 
 def entries(args: Sequence[Expr]) -> Typing:
     """A map, whose entries are structs."""
+    if args[0].dtype == NULL:
+        return [NULL], NULL
     dtype = map_of(args[0])
     return [dtype], pa.list_(struct_of({"key": dtype.key_type, "value": dtype.item_type}))
 

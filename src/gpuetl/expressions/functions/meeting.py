@@ -10,6 +10,7 @@ from gpuetl.expressions.functions.function import TypeMismatch, Typing, code_of_
 from gpuetl.expressions.ir import Call, Expr, Literal, branch_places
 from gpuetl.expressions.numbers import adapts_to_single, has_type
 from gpuetl.messages import coded, recoded
+from gpuetl.types.common_types import common_nested
 from gpuetl.types.data_types import (
     BOOL,
     FLOAT64,
@@ -117,7 +118,7 @@ def _integer(arg: Expr, dtype: DataType) -> int | None:
 
 
 def _meet_two(left: DataType, right: DataType, verb: str) -> DataType:
-    meeting = common_type(left, right)
+    meeting = common_nested(left, right)
     if meeting is None:
         raise TypeMismatch(coded(code_of_types(left, right), f"cannot {verb} {type_name(left)} and {type_name(right)}"))
     return meeting

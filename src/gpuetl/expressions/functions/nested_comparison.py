@@ -1,4 +1,4 @@
-"""Comparison of lists, structs and maps: the type in which they meet, and the comparison of their parts.
+"""Comparison of lists, structs and maps, as that of their parts.
 
 Structs are equal if their fields are: in them null equals null, and NaN equals NaN.  Other comparisons are those of texts (ordering.py).
 """
@@ -9,36 +9,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 
-import pyarrow as pa
-
 from gpuetl.expressions.functions.function import TypeMismatch, Typing, scalar_call
 from gpuetl.expressions.functions.meeting import comparable
 from gpuetl.expressions.functions.ordering import field_of, is_present, order_text
 from gpuetl.expressions.ir import Call, Expr, Literal, chained
 from gpuetl.messages import coded
-from gpuetl.types.data_types import BOOL, NULL, DataType, can_compare, common_type, is_floating, type_name, value_kinds
-from gpuetl.types.nested_types import field_names, field_type, is_list, is_map, is_nested, is_struct, is_tuple
-
-
-def common_nested(left: DataType, right: DataType) -> DataType | None:
-    """Return the type in which two types meet to be compared, at any depth; None where they do not meet.
-
-    Structs have the same names of fields, in any order.
-    """
-    if left == right or NULL in (left, right):
-        return right if left == NULL else left
-    if is_list(left) and is_list(right):
-        element = common_nested(left.value_type, right.value_type)
-        return None if element is None else pa.list_(element)
-    if is_map(left) and is_map(right):
-        item = common_nested(left.item_type, right.item_type)
-        return pa.map_(left.key_type, item) if item is not None and left.key_type == right.key_type else None
-    if is_struct(left) and is_struct(right):
-        if set(field_names(left)) != set(field_names(right)):
-            return None
-        fields = [(field.name, common_nested(field.type, field_type(right, field.name))) for field in left]
-        return None if any(dtype is None for _, dtype in fields) else pa.struct(fields)
-    return None if is_nested(left) or is_nested(right) else common_type(left, right)
+from gpuetl.types.common_types import common_nested
+from gpuetl.types.data_types import BOOL, NULL, DataType, can_compare, is_floating, type_name, value_kinds
+from gpuetl.types.nested_types import is_nested, is_struct, is_tuple
 
 
 def nested_types(args: Sequence[Expr]) -> list[DataType]:

@@ -155,16 +155,17 @@ def check_group(number: int, pattern: Pattern) -> None:
 tested = checked(fixed(STRING, STRING, STRING, returns=BOOL))
 
 FUNCTIONS = (
-    Function("regexp_like", "text pattern~ options?!", tested, "Whether the pattern is found anywhere in text; also `text RLIKE pattern`.",
+    Function("regexp_like", "text pattern~ options?!", tested, "Whether the pattern is found anywhere in text; also `text RLIKE pattern` and `text ~ pattern`, `!~` for not.",
              r"regexp_like('order 66', '[0-9]+$')", True, fails=may_be_refused("regexp_like")),
-    Function("regexp_full_match", "text pattern~ options?!", tested, "Whether the pattern matches the whole text.",
+    Function("regexp_full_match", "text pattern~ options?!", tested, "Whether the pattern matches the whole text; also `text SIMILAR TO pattern`.",
              r"regexp_full_match('order 66', '\d+')", False, fails=may_be_refused("regexp_full_match")),
     Function("regexp_extract", "text pattern~ group?~ options?!", extracts(STRING),
              "What the first match's group matched (0, the whole match), of several times the last; null without a match, empty "
-             "if the group took no part.",
+             "if the group took no part.  A list of names, `['year', 'month']`, gives a struct of the first groups.",
              r"regexp_extract('a=1, b=2', 'b=(\d+)', 1)", "2", fails=may_be_refused("regexp_extract")),
     Function("regexp_extract_all", "text pattern~ group?~ options?!", extracts(pa.list_(STRING)),
-             "What a group (0, the whole match) matched in each match, as list<string>; null where it took no part.",
+             "What a group (0, the whole match) matched in each match, as list<string>; null where it took no part.  A list of names "
+             "gives a list of structs.",
              r"regexp_extract_all('a=1, b=2', '(\w)=\d', 1)", ["a", "b"], fails=may_be_refused("regexp_extract_all")),
     Function("regexp_split_to_array", "text pattern~ options?!", divided, "The parts between the matches, as list<string>.",
              r"regexp_split_to_array('a, b,c', ',\s*')", ["a", "b", "c"], fails=may_be_refused("regexp_split_to_array")),

@@ -89,6 +89,13 @@ def _glob(lowering: Lowering, node: exp.Glob) -> Syntax:
     return Apply("regexp_full_match", (lowering.lower(node.this), written, Constant("s")), span=span_of(node))
 
 
+def _similar(lowering: Lowering, node: exp.SimilarTo) -> Syntax:
+    """Lower `text SIMILAR TO pattern`, which is a match of the whole text by a regular expression."""
+    span = span_of(node)
+    found = Apply("regexp_full_match", (lowering.lower(node.this), lowering.lower(node.expression)), span=span)
+    return Apply("not", (found,), span=span) if node.args.get("negate") else found
+
+
 HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.Case: _case,
     exp.Is: _is,
@@ -98,4 +105,5 @@ HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.Escape: _escaped,
     exp.Between: _between,
     exp.Glob: _glob,
+    exp.SimilarTo: _similar,
 }

@@ -68,13 +68,27 @@ def _field(lowering: Lowering, node: exp.Dot) -> Syntax:
 
 def _subscript(lowering: Lowering, node: exp.Bracket) -> Syntax:
     index = node.expressions
-    if len(index) == 1 and isinstance(index[0], exp.Slice) and not index[0].args.get("step"):
-        first, last = (index[0].args.get(key) for key in ("this", "expression"))
-        bounds = (lowering.lower(first) if first else Constant(1), lowering.lower(last) if last else Constant(-1))
-        return Apply("list_slice", (lowering.lower(node.this), *bounds), span=span_of(node))
+    if len(index) == 1 and isinstance(index[0], exp.Slice):
+        return Apply("list_slice", (lowering.lower(node.this), *_bounds(lowering, index[0])), span=span_of(node))
     if len(index) != 1 or isinstance(index[0], exp.Slice):
         raise unsupported(lowering.text, node, HINTS[exp.Slice])
     return Apply(SUBSCRIPT, (lowering.lower(node.this), lowering.lower(index[0])), span=span_of(node))
+
+
+def _bounds(lowering: Lowering, node: exp.Slice) -> list[Syntax]:
+    """Lower `first:last` and `first:last:step`; a bound that is left out is an end of the list."""
+    first, last, step = (node.args.get(key) for key in ("this", "expression", "step"))
+    ends: list[Syntax] = [Constant(1), Constant(-1)]
+    steps = [lowering.lower(step)] if step else []
+    for written in steps:
+        if isinstance(written, Constant):
+            backward = isinstance(written.value, int) and written.value < 0
+            ends = ends[::-1] if backward else ends
+        else:
+            is_back = Apply("less", (written, Constant(0)))
+            ends = [Apply("case", (is_back, ends[1 - place], end)) for place, end in enumerate(ends)]
+    bounds = [lowering.lower(bound) if bound else end for bound, end in zip((first, last), ends, strict=True)]
+    return [*bounds, *steps]
 
 
 def _part_of_json(lowering: Lowering, node: exp.JSONExtract | exp.JSONExtractScalar) -> Syntax:

@@ -76,6 +76,7 @@ Expressions take nested values apart:
 | `(x, y)`, `row(x, y)` | a struct of values without names: its fields are `element1` and `element2`, as DuckDB gives to Arrow; `(x, y)[1]` is x, and CAST to another struct goes by place |
 | `struct_update(s, a := x)`, `struct_insert(s, b := x)` | the struct with another value in a field, or with one more field |
 | `x[1]`, `x[2:3]` | the first element of a list; the second and the third as a list |
+| `x[1:9:2]`, `x[:-:-1]` | every second of the first nine elements; all elements from the last to the first |
 | `[a, b, 3]` | a new list |
 | `list_transform(x, lambda e: e + 1)` | the list of what a lambda gives of each element |
 | `list_reduce(x, lambda total, e: total + e, 0)` | one value, made of the elements one after the other; on a GPU, all lists take a step at once, so a list of a million elements takes a million steps |
@@ -231,6 +232,18 @@ the empty string. CSV values follow the same rules, but gpuetl ignores spaces an
 | binary | ASCII, and any byte as `\xAA`; no other `\` | `encode(x)` has the UTF-8 of all strings |
 | uuid | `6f9619ff-8b86-d011-b42d-00c04fc964ff`, in either case | |
 | timestamp[Zone] | timestamp with hours `(Z\|[-+][0-9]{2}(:?[0-9]{2})?)` | the offset to UTC, hours to 23 |
+
+Lists, structs and maps are read from DuckDB's text of them:
+
+| write | value |
+|---|---|
+| `CAST('[1, 2, NULL]' AS list<int32>)` | `[1, 2, NULL]` |
+| `CAST('["a, b", c d, ""]' AS list<string>)` | `['a, b', 'c d', '']`: quotes keep commas, brackets and `NULL` |
+| `CAST('{a: 1, b: [x]}' AS struct<a: int64, b: list<string>, c: int64>)` | `{'a': 1, 'b': ['x'], 'c': NULL}`: a name that the type lacks is an error |
+| `CAST('{k=1, "a=b"=2}' AS map<string, int64>)` | `MAP {'k': 1, 'a=b': 2}`; TRY_CAST does not read maps |
+
+A backslash in quotes takes the next character as it is. Text of more than 32 levels of brackets is not read. JSON text is
+read by `from_json`.
 
 A duration is written as DuckDB writes it, in days and a time: `2 days 03:04:05.25`, `-01:00:00`. A constant may have months:
 `ts + CAST('3 months' AS interval)`.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from itertools import groupby
 
 from gpuetl.engines.cudf.codegen.cuda_types import c_text
-from gpuetl.expressions.text_rules import Field, parse_format
+from gpuetl.expressions.text_rules import Field, parse_format, way_of
 from gpuetl.types.data_types import DataType
 from gpuetl.types.time_zones import fixed_offset
 
@@ -41,35 +42,36 @@ def format_statement(form: str, dtype: DataType, text: str) -> str:
 
 
 def _call(field: Field, offset: str) -> str:
-    return f".z({offset})" if field.letter == "z" else f".{field.letter}()"
+    return f".z({offset})" if field.letter == "z" else _method(field)
+
+
+def _method(field: Field, short: str = "short") -> str:
+    """Return the call of a specifier's method (formats.cuh)."""
+    return f".{short}_{field.base}()" if field.is_short else f".{field.letter}()"
 
 
 def read(form: str, text: str) -> str:
     """Return the text of the chain of calls (formats.cuh) that reads a text by a format and writes it again."""
     parts = _parts(form)
-    letters = {part.letter for part in parts if isinstance(part, Field)}
+    letters = {part.base for part in parts if isinstance(part, Field)}
     known = {"y": 2} if "Y" in letters else {}
     known |= {"I": 2, "p": 2} if "H" in letters else {}
-    fields = "".join(
-        f".skip({part}.size)"
-        if isinstance(part, str)
-        else f".skip({known[part.letter]})"
-        if part.letter in known
-        else f".{part.letter}()"
-        for part in parts
-    )
+    known |= {"n": 9, "g": 3} if "f" in letters else {"g": 3} if "n" in letters else {}
+    fields = "".join(_reading(part, known) for part in parts)
     again = "".join(
-        f".put({part})" if isinstance(part, str) else ".skip(5)" if part.letter == "z" else f".{part.letter}()"
+        f".put({part})" if isinstance(part, str) else ".skip(5)" if part.letter == "z" else _method(part, "same")
         for part in parts
     )
-    return f"Reader({text}){fields}.{_way(letters)}(){again}"
+    return f"Reader({text}){fields}.by_{way_of(letters)}(){again}"
 
 
-def _way(letters: set[str]) -> str:
-    """Return how the fields of a format lead to a day."""
-    if letters & {"Y", "y"} and letters & {"m", "b", "B"} and "d" in letters:
-        return "by_month"
-    return "by_day_of_year" if letters & {"Y", "y"} and "j" in letters else "by_week"
+def _reading(part: Field | str, known: Mapping[str, int]) -> str:
+    """Return the call that reads a field, or what stands between two; fields that others say again are passed over."""
+    if isinstance(part, str):
+        return f".skip({part}.size)"
+    if part.base in known:
+        return f".pass_digits({known[part.base]})" if part.is_short else f".skip({known[part.base]})"
+    return _method(part)
 
 
 def _parts(form: str) -> list[Field | str]:

@@ -26,9 +26,16 @@ from gpuetl.types.nested_types import is_nested
 # Lists of strings made of a text: one kernel counts the parts, one writes them.
 
 
+TEXT_PARTS: dict[Expr, str] = {
+    Literal("elements", STRING): "Elements",
+    Literal("values", STRING): "MapParts<false>",
+    Literal("keys", STRING): "MapParts<true>",
+}
+"""What is listed of the text of a list or a map."""
 PARTS: dict[str, Callable[[Call, Sequence[str]], str]] = {
     "split": lambda call, texts: f"SplitParts{{{', '.join(texts)}}}",
     "json_parts": lambda call, texts: json.matches(call, texts[0]),
+    "text_parts": lambda call, texts: f"nested_text::{TEXT_PARTS[call.args[1]]}({texts[0]})",
     "parse_path": lambda call, texts: f"PathParts({texts[0]}, {separators(call)})",
     "regexp_extract_all": lambda call, texts: regex.all_matches(call, texts[0]),
     "regexp_split_to_array": lambda call, texts: regex.parts_between(call, texts[0]),

@@ -238,11 +238,37 @@ def graded_column(call: Call, arguments: Arguments, rows: int, machine: Machine)
 
 def distinct_column(call: Call, arguments: Arguments, rows: int, machine: Machine) -> Vector:
     """Return the first of equal elements of each list, without nulls."""
+    lists, places, offsets = first_elements(arguments, rows, machine)
+    if places is None:
+        return lists
+    assert lists.elements is not None
+    return replace(lists, offsets=offsets, elements=take({"": lists.elements}, places, machine, missing=False)[""])
+
+
+def first_places_column(call: Call, arguments: Arguments, rows: int, machine: Machine) -> Vector:
+    """Return the places from 1 of the first of equal elements of each list, without nulls."""
+    lists, kept, offsets = first_elements(arguments, rows, machine)
+    assert lists.elements is not None
+    places = machine.arrays.empty(lists.elements.rows, "int64")
+    given = [lists.elements.rows, element_rows(lists, machine), lists.required_offsets, places]
+    machine.launch(machine.closed("lists"), "element_places", lists.elements.rows, given)
+    found = Vector(INT64, lists.elements.rows, places)
+    if kept is None:
+        return replace(lists, dtype=call.dtype, elements=found)
+    elements = take({"": found}, kept, machine, missing=False)[""]
+    return replace(lists, dtype=call.dtype, offsets=offsets, elements=elements)
+
+
+def first_elements(arguments: Arguments, rows: int, machine: Machine) -> tuple[Vector, Array | None, Array | None]:
+    """Return lists, the first of equal elements (int32) that are not null, and the offsets of lists of these.
+
+    Lists without elements have neither.
+    """
     lists = gathered_lists(as_column(arguments[0], rows, machine), machine)
     elements = lists.elements
     assert elements is not None
     if not elements.rows:
-        return lists
+        return lists, None, None
     order, new_value = element_order(lists, False, False, machine)
     arrays, module = machine.arrays, machine.closed("lists")
     kept = arrays.zeros(elements.rows + 1, "int64")
@@ -254,8 +280,7 @@ def distinct_column(call: Call, arguments: Arguments, rows: int, machine: Machin
     offsets = arrays.empty(rows + 1, "int64")
     machine.launch(module, "place_kept", elements.rows, [elements.rows, before, places])
     machine.launch(module, "kept_offsets", rows + 1, [rows + 1, lists.required_offsets, before, offsets])
-    found = take({"": elements}, places, machine, missing=False)[""]
-    return replace(lists, offsets=list_offsets(offsets, total, machine), elements=found)
+    return lists, places, list_offsets(offsets, total, machine)
 
 
 def kind_of(call: Call, input_columns: Mapping[str, Kind]) -> Kind:

@@ -330,7 +330,7 @@ def chooses(expr: Expr) -> TypeGuard[Call]:
 def without_cast(expr: Expr) -> Expr:
     """Return a cast to a nested type as what it is: of that type already, null, or casts of all parts."""
     if isinstance(expr, Cast) and is_nested(expr.dtype):
-        return nested_cast(expr.operand, expr.dtype, expr.lenient)
+        return nested_cast(expr.operand, expr.dtype, expr.lenient, expr.implicit)
     return expr
 
 

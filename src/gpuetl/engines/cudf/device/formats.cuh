@@ -8,6 +8,8 @@ template <int WIDTH, class OUT> DEVICE void put_padded(OUT& out, int64_t number)
     for (; power; power /= 10) out.put(char('0' + rest / power % 10));
 }
 
+DEVICE bool is_decimal_digit(char byte) { return byte >= '0' && byte <= '9'; }
+
 // Writes; OUT is a reference to where, or a `Comparison`.
 template <class OUT>
 struct Writer {
@@ -22,6 +24,9 @@ struct Writer {
     DEVICE void four_digits(int64_t year) { if (year < 0 || year > 9999) reason = YEAR_DIGITS; }
     template <int WIDTH> DEVICE Writer& number(int64_t value) { put_padded<WIDTH>(out, value); return *this; }
     DEVICE Writer& put(String text) { out.put(text); return *this; }
+    DEVICE Writer& plain(int64_t value) {  // without zeros in front, of three digits at most
+        return value >= 100 ? number<3>(value) : value >= 10 ? number<2>(value) : number<1>(value);
+    }
 
     DEVICE Writer& Y() { return number<4>(date.year); }
     DEVICE Writer& y() { return number<2>(floor_remainder(date.year, 100)); }
@@ -34,6 +39,18 @@ struct Writer {
     DEVICE Writer& M() { return number<2>(minute(clock)); }
     DEVICE Writer& S() { return number<2>(second(clock)); }
     DEVICE Writer& f() { return number<6>(microsecond(clock)); }
+    DEVICE Writer& g() { return number<3>(millisecond(clock)); }
+    DEVICE Writer& n() { return number<6>(microsecond(clock)).put({"000", 3}); }
+    DEVICE Writer& U() { return number<2>((dayofyear(clock) + 6 - dayofweek(clock)) / 7); }
+    DEVICE Writer& W() { return number<2>((dayofyear(clock) + 7 - isodow(clock)) / 7); }
+    DEVICE Writer& short_y() { return plain(floor_remainder(date.year, 100)); }
+    DEVICE Writer& short_m() { return plain(date.month); }
+    DEVICE Writer& short_d() { return plain(date.day); }
+    DEVICE Writer& short_j() { return plain(dayofyear(clock)); }
+    DEVICE Writer& short_H() { return plain(hour(clock)); }
+    DEVICE Writer& short_I() { return plain((hour(clock) + 11) % 12 + 1); }
+    DEVICE Writer& short_M() { return plain(minute(clock)); }
+    DEVICE Writer& short_S() { return plain(second(clock)); }
     DEVICE Writer& G() { four_digits(iso_year(clock)); return number<4>(iso_year(clock)); }
     DEVICE Writer& V() { return number<2>(week(clock)); }
     DEVICE Writer& u() { return number<1>(isodow(clock)); }
@@ -50,6 +67,22 @@ struct Writer {
     }
 
     DEVICE Writer& skip(int64_t size) { out.at += size; return *this; }  // of a text that is compared
+    DEVICE Writer& same_number(int64_t value, int most = 2) {  // there, with or without zeros in front
+        const int64_t start = out.at;
+        int64_t read = 0;
+        for (; out.at - start < most && out.at < out.text.size && is_decimal_digit(out.text[out.at]); ++out.at)
+            read = read * 10 + (out.text[out.at] - '0');
+        out.same = out.same && out.at > start && read == value;
+        return *this;
+    }
+    DEVICE Writer& same_y() { return same_number(floor_remainder(date.year, 100)); }
+    DEVICE Writer& same_m() { return same_number(date.month); }
+    DEVICE Writer& same_d() { return same_number(date.day); }
+    DEVICE Writer& same_j() { return same_number(dayofyear(clock), 3); }
+    DEVICE Writer& same_H() { return same_number(hour(clock)); }
+    DEVICE Writer& same_I() { return same_number((hour(clock) + 11) % 12 + 1); }
+    DEVICE Writer& same_M() { return same_number(minute(clock)); }
+    DEVICE Writer& same_S() { return same_number(second(clock)); }
 
     DEVICE void strict(Fault at) const { if (reason) at(reason); }
     DEVICE bool lenient() const { return !reason; }
@@ -96,6 +129,12 @@ struct Reader {
         while (width--) value = value * 10 + (next() - '0');
         return value;
     }
+    DEVICE int64_t digits(int most) {
+        int64_t value = 0;
+        for (; most && at < text.size && is_decimal_digit(text[at]); --most) value = value * 10 + (text[at++] - '0');
+        return value;
+    }
+    DEVICE Reader& pass_digits(int most) { digits(most); return *this; }
     template <int MANY> DEVICE int64_t name(const char (&names)[MANY][10], bool shortened) {
         for (int place = 0; place < MANY; ++place) {
             const int64_t size = shortened ? 3 : name_of(names[place]).size;
@@ -124,7 +163,19 @@ struct Reader {
     DEVICE Reader& G() { iso_year = number(4); return *this; }
     DEVICE Reader& V() { week = number(2); return *this; }
     DEVICE Reader& u() { weekday = number(1) - 1; return *this; }
-    DEVICE Reader& w() { return skip(1); }  // says no more than the date
+    DEVICE Reader& w() { weekday = (number(1) + 6) % 7; return *this; }
+    DEVICE Reader& U() { week = number(2); return *this; }
+    DEVICE Reader& W() { week = number(2); return *this; }
+    DEVICE Reader& g() { micros = number(3) * 1000; return *this; }
+    DEVICE Reader& n() { micros = number(9) / 1000; return *this; }
+    DEVICE Reader& short_y() { year = 1969 + floor_remainder(digits(2) - 69, 100); return *this; }
+    DEVICE Reader& short_m() { month = digits(2) - 1; return *this; }
+    DEVICE Reader& short_d() { day = digits(2); return *this; }
+    DEVICE Reader& short_j() { day_of_year = digits(3); return *this; }
+    DEVICE Reader& short_H() { hour = digits(2); return *this; }
+    DEVICE Reader& short_I() { hour += digits(2) % 12; return *this; }
+    DEVICE Reader& short_M() { minute = digits(2); return *this; }
+    DEVICE Reader& short_S() { second = digits(2); return *this; }
     DEVICE Reader& B() { month = name(MONTH_NAMES, false); return *this; }
     DEVICE Reader& b() { month = name(MONTH_NAMES, true); return *this; }
     DEVICE Reader& A() { weekday = name(DAY_NAMES, false); return *this; }
@@ -149,7 +200,14 @@ struct Reader {
     }
     DEVICE Writer<Comparison> by_month() const { return on(first_day((year - 1970) * 12 + month) + day - 1); }
     DEVICE Writer<Comparison> by_day_of_year() const { return on(first_day((year - 1970) * 12) + day_of_year - 1); }
-    DEVICE Writer<Comparison> by_week() const {
+    // Weeks that begin with a Sunday (1) or Monday (0); days before the first are in week 0.
+    DEVICE Writer<Comparison> by_week_from(int sunday) const {
+        const int64_t january = first_day((year - 1970) * 12), first = (::weekday({january, 0}) + sunday) % 7;
+        return on(january + (weekday + sunday) % 7 + 7 * (week - 1) + (7 - first) % 7);
+    }
+    DEVICE Writer<Comparison> by_sunday_week() const { return by_week_from(1); }
+    DEVICE Writer<Comparison> by_monday_week() const { return by_week_from(0); }
+    DEVICE Writer<Comparison> by_iso_week() const {
         const int64_t fourth = first_day((iso_year - 1970) * 12) + 3;  // of January, always in week 1
         return on(fourth - ::weekday({fourth, 0}) + (week - 1) * 7 + weekday);
     }

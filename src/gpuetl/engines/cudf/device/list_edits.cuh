@@ -31,6 +31,20 @@ template <class OUT, class LIST> DEVICE void list_slice(OUT& out, LIST list, int
     for (int64_t at = first; at <= last; ++at) out.put(list.start + at - 1);
 }
 
+// Every step-th element; with a negative step from `first` down to `last`.
+template <class OUT, class FAULT, class LIST>
+DEVICE void list_steps(OUT& out, FAULT at_fault, LIST list, int64_t first, int64_t last, int64_t step) {
+    constexpr int64_t FAR = int64_t(1) << 32;
+    if (step == 0) return at_fault(STEP_OF_ZERO);
+    int64_t low = step > 0 ? first : last, high = step > 0 ? last : first;
+    const int64_t stride = step < -FAR ? FAR : step < 0 ? -step : step > FAR ? FAR : step;
+    if (low < 0) low += list.size + 1;
+    if (high < 0) high += list.size + 1;
+    if (low < 1) low = 1;
+    if (high > list.size) high = list.size;
+    for (int64_t at = 0; at <= high - low; at += stride) out.put(list.start + (step > 0 ? low + at : high - at) - 1);
+}
+
 // The distinct elements of a list that are in another one.
 template <class OUT, class LIST> DEVICE void list_intersect(OUT& out, LIST list, LIST other) {
     for (int64_t at = 0; at < list.size; ++at) {
@@ -39,6 +53,16 @@ template <class OUT, class LIST> DEVICE void list_intersect(OUT& out, LIST list,
         if (list_contains(LIST{list.elements, list.start, at}, element.value)) continue;
         out.put(list.start + at);
     }
+}
+
+template <class OUT> struct PlacesFromOne {
+    OUT& out;
+    int64_t start;
+    DEVICE void put(int64_t element) { out.put(element - start + 1); }
+};
+template <class OUT, class LIST> DEVICE void list_shared_places(OUT& out, LIST list, LIST other) {
+    PlacesFromOne<OUT> places{out, list.start};
+    list_intersect(places, list, other);
 }
 
 template <class OUT, class LIST, class PLACES> DEVICE void list_select(OUT& out, LIST list, PLACES places) {

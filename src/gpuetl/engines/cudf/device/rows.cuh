@@ -248,9 +248,10 @@ enum Reason : int {
     LONGER_STRING = 36,
     NOT_FORMATTED = 37,
     SIZE_OF_NO_LIST = 38,
-    NOT_A_PATH = 39,
-    NO_PART = 40,         // of a date has this name
-    NOT_ABOVE_ZERO = 41,  // is a bucket's width
+    STEP_OF_ZERO = 39,
+    NOT_A_PATH = 40,
+    NO_PART = 41,         // of a date has this name
+    NOT_ABOVE_ZERO = 42,  // is a bucket's width
 };
 
 // Where one call tells of a row that has no result; the least row is kept, with the reason.

@@ -16,7 +16,17 @@ from gpuetl.engines.starting import Phase
 
 KVIKIO_THREADS = "16"
 """Of KvikIO, as its variable in the environment says: 32 are no faster, and libcudf would take 4."""
-ENVIRONMENT = {"KVIKIO_NTHREADS": KVIKIO_THREADS, "LIBCUDF_MMAP_ENABLED": "OFF"}
+BOUNCE_BUFFER_BYTES = str(4 << 20)
+"""Of host memory through which each of KvikIO's threads reads files; it is pinned at the first read.
+
+Measured on an H200, the first read of 39 columns and 10 M rows from 16 Parquet files: 160 ms, with KvikIO's own 16 MiB
+250 ms.  Later reads of the process take 41 ms with either, and 49 ms with 1 MiB.
+"""
+ENVIRONMENT = {
+    "KVIKIO_NTHREADS": KVIKIO_THREADS,
+    "KVIKIO_BOUNCE_BUFFER_SIZE": BOUNCE_BUFFER_BYTES,
+    "LIBCUDF_MMAP_ENABLED": "OFF",
+}
 """Variables that are set before libcudf reads for the first time, where the user has not set them.
 
 A file that libcudf has mapped, and that is cut off meanwhile, would end the process by SIGBUS.

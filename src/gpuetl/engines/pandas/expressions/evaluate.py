@@ -77,8 +77,8 @@ def literal_value(expr: Literal, frame: pa.Table) -> Any:
 @evaluate.register
 def cast_of(expr: Cast, frame: pa.Table) -> Any:
     """Convert, exactly where the user asked for it; nested values part by part."""
-    if is_nested(expr.operand.dtype) and expr.operand.dtype != expr.dtype:
-        return evaluate(nested_cast(expr.operand, expr.dtype, expr.lenient), frame)
+    if (is_nested(expr.operand.dtype) or is_nested(expr.dtype)) and expr.operand.dtype != expr.dtype:
+        return evaluate(nested_cast(expr.operand, expr.dtype, expr.lenient, expr.implicit), frame)
     value = evaluate(expr.operand, frame)
     return checked(lambda v: cast_value(v, expr.dtype, expr.lenient, expr.implicit), [value], expr)
 

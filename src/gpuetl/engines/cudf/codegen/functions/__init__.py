@@ -25,6 +25,7 @@ from gpuetl.engines.cudf.codegen.functions import (
     mathematics,
     means,
     nested,
+    nested_text,
     ordering,
     paths,
     regex,
@@ -42,7 +43,8 @@ __all__ = ["DEVICE_FUNCTIONS", "HEADERS", "Device", "Library"]
 FAMILIES = (
     arithmetic, binary, calendar, case_mapping, characters, digests, formats, hashing, integers, json,
     json_editing, json_writing, like, list_aggregates,
-    list_edits, list_statistics, lists, logic, maps, mathematics, means, nested, ordering, paths, timestamps, regex,
+    list_edits, list_statistics, lists, logic, maps, mathematics, means, nested,
+    nested_text, ordering, paths, timestamps, regex,
     regex_rows, rounding, strings, text_formats, zones,
 )  # fmt: skip
 

@@ -53,6 +53,15 @@ def ranged(name: str) -> ListDevice:
     return ListDevice(text, result_form="text", elements="numbers")
 
 
+def sliced(call: Call | Cast, arguments: Sequence[str]) -> str:
+    """Return the text that puts the elements between two places, all or those at a step."""
+    assert isinstance(call, Call)
+    if len(arguments) == 3:
+        return f"list_slice(out, {', '.join(arguments)})"
+    fault = "at" if call.function.fails_for(call.args) else "NoFault{}"
+    return f"list_steps(out, {fault}, {', '.join(arguments)})"
+
+
 def resized(call: Call | Cast, arguments: Sequence[str]) -> str:
     """Return the text that puts a list of a size; an element that is missing is that of a list of one, or null."""
     lists, *filler, size = arguments
@@ -70,7 +79,9 @@ FUNCTIONS: dict[str, Device | Library] = {
     "list_grade_up": Library(deferred("graded_column")),
     "list_distinct": Library(deferred("distinct_column")),
     "list_concat": ListDevice(joined, result_form="text", elements="all"),
-    "list_slice": writes("list_slice"),
+    "list_slice": ListDevice(sliced, result_form="text"),
+    "list_first_places": Library(deferred("first_places_column")),
+    "list_shared_places": writes("list_shared_places", "numbers"),
     "list_reverse": writes("list_reverse"),
     "list_intersect": writes("list_intersect"),
     "list_select": writes("list_select"),

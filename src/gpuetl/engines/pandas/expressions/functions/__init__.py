@@ -23,6 +23,7 @@ from gpuetl.engines.pandas.expressions.functions import (  # fmt: skip
     mathematics,
     means,
     nested,
+    nested_text,
     ordering,
     parsing,
     paths,
@@ -39,8 +40,8 @@ SCALARS: dict[str, Callable[..., Any]] = {
     **strings.HANDLERS, **regex.HANDLERS, **characters.HANDLERS, **paths.HANDLERS, **text_formats.HANDLERS,
     **calendar.HANDLERS, **timestamps.HANDLERS,
     **formats.HANDLERS, **parsing.HANDLERS, **zones.HANDLERS, **lists.HANDLERS, **list_edits.HANDLERS,
-    **list_aggregates.HANDLERS, **list_statistics.HANDLERS, **nested.HANDLERS, **binary.HANDLERS,
-    **json.HANDLERS, **json_editing.HANDLERS,
+    **list_aggregates.HANDLERS, **list_statistics.HANDLERS, **nested.HANDLERS,
+    **nested_text.HANDLERS, **binary.HANDLERS, **json.HANDLERS, **json_editing.HANDLERS,
     **hashing.HANDLERS, **ordering.HANDLERS,
     **means.HANDLERS,
 }  # fmt: skip

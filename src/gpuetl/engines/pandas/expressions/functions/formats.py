@@ -28,6 +28,12 @@ def digits(width: int) -> Any:
     return pa.array([f"{number:0{width}}" for number in range(10**width)])
 
 
+@cache
+def plain_digits(width: int) -> Any:
+    """Return the same without zeros in front."""
+    return pa.array([str(number) for number in range(10**width)])
+
+
 SHORT_DAYS, SHORT_MONTHS = (pc.utf8_slice_codeunits(names, 0, 3) for names in (DAY_NAMES, MONTH_NAMES))
 HALVES = pa.array(["AM", "PM"])
 
@@ -50,7 +56,12 @@ WRITERS: dict[str, tuple[Callable[[], Any], Callable[[Clock], Ints]]] = {
     "B": (lambda: MONTH_NAMES, lambda clock: clock.month - 1),
     "a": (lambda: SHORT_DAYS, lambda clock: clock.weekday),
     "A": (lambda: DAY_NAMES, lambda clock: clock.weekday),
+    "g": (lambda: digits(3), lambda clock: clock.micros % SECOND // 1000),
+    "U": (lambda: digits(2), lambda clock: (clock.dayofyear + 6 - (clock.weekday + 1) % 7) // 7),
+    "W": (lambda: digits(2), lambda clock: (clock.dayofyear + 6 - clock.weekday) // 7),
 }
+WRITERS |= {f"-{letter}": (lambda: plain_digits(2), WRITERS[letter][1]) for letter in "dmyHIMS"}
+WRITERS["-j"] = (lambda: plain_digits(3), WRITERS["j"][1])
 """The strings of each specifier and the place, on a clock, of the one that is written."""
 
 
@@ -77,9 +88,10 @@ def compose(form: str, clock: Clock, valid: Any, strings: Mapping[str, Any]) -> 
             pieces.append(part)
         elif part.letter in strings:
             pieces.append(strings[part.letter])
-        elif part.letter == "f":
+        elif part.letter in ("f", "n"):
             micros = clock.micros % SECOND
             pieces += [chosen(digits(3), micros // 1000, valid), chosen(digits(3), micros % 1000, valid)]
+            pieces += ["000"] * (part.letter == "n")
         else:
             table, place = WRITERS[part.letter]
             pieces.append(chosen(table(), place(clock), valid))

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gpuetl.engines.no_result import RANGE_TOO_LONG, SIZE_OF_NO_LIST
+from gpuetl.engines.no_result import RANGE_TOO_LONG, SIZE_OF_NO_LIST, STEP_OF_ZERO
 from gpuetl.engines.pandas.columns.column import ListParts, over_columns, to_masked
 from gpuetl.engines.pandas.columns.keys import encode_keys
 from gpuetl.engines.pandas.columns.lists import Elements, Flags, Ints, beside, flags, lists_at, lists_of
@@ -121,23 +121,28 @@ def graded(lists: Any, order: Any = None, nulls: Any = None) -> Any:
     return over_columns(compute, lists)
 
 
-def cut(lists: Any, first: Any, last: Any) -> Any:
-    """The elements from one place to another."""
-    return over_columns(_cut, lists, first, last)
+def cut(lists: Any, first: Any, last: Any, step: Any = None) -> Any:
+    """The elements from one place to another, all or those at a step."""
+    return over_columns(_cut, lists, first, last, pa.scalar(1, pa.int64()) if step is None else step)
 
 
-def _cut(lists: Any, first: Any, last: Any) -> Any:
-    lists, first, last = beside(lists, first, last)
-    elements, begin, end = Elements.of(lists), to_masked(first), to_masked(last)
+def _cut(lists: Any, first: Any, last: Any, step: Any) -> Any:
+    lists, *bounds = beside(lists, first, last, step)
+    elements, (begin, end, steps) = Elements.of(lists), map(to_masked, bounds)
     lengths = elements.parts.lengths
-    valid = elements.valid & begin.valid & end.valid
-    first_place, last_place = (np.clip(each.values, -FAR, FAR) for each in (begin, end))
-    low = np.maximum(np.where(first_place < 0, first_place + lengths + 1, first_place), 1)
-    high = np.minimum(np.where(last_place < 0, last_place + lengths + 1, last_place), lengths)
-    counts = np.where(valid, np.maximum(high - low + 1, 0), 0)
+    valid = elements.valid & begin.valid & end.valid & steps.valid
+    first_place, last_place, stride = (np.clip(each.values, -FAR, FAR) for each in (begin, end, steps))
+    if (valid & (stride == 0)).any():
+        raise EvaluationError(STEP_OF_ZERO)
+    stride = np.where(stride == 0, 1, stride)
+    low, high = np.where(stride < 0, last_place, first_place), np.where(stride < 0, first_place, last_place)
+    low = np.maximum(np.where(low < 0, low + lengths + 1, low), 1)
+    high = np.minimum(np.where(high < 0, high + lengths + 1, high), lengths)
+    counts = np.where(valid, np.maximum((high - low) // np.abs(stride) + 1, 0), 0)
     rows = np.repeat(np.arange(len(valid)), counts)
     before = np.cumsum(counts) - counts
-    places = np.arange(len(rows)) - before[rows] + (elements.parts.starts + low - 1)[rows]
+    beginning = elements.parts.starts + np.where(stride < 0, high, low) - 1
+    places = (np.arange(len(rows)) - before[rows]) * stride[rows] + beginning[rows]
     return lists_at(elements.values, places, rows, valid)
 
 
@@ -167,18 +172,43 @@ def matches(left: Any, right: Any) -> tuple[Elements, Elements, Any]:
     return ours, theirs, found
 
 
+def first_places(lists: Any) -> Any:
+    """The places from 1 of the first of equal elements, without nulls."""
+
+    def compute(column: Any) -> Any:
+        elements = Elements.of(column)
+        return _numbered(elements, distinct_places(elements), elements.valid)
+
+    return over_columns(compute, lists)
+
+
 def shared(left: Any, right: Any) -> Any:
     """The distinct elements of one list that are in another."""
-    return over_columns(_shared, left, right)
+
+    def compute(left: Any, right: Any) -> Any:
+        ours, places, valid = _shared(left, right)
+        return lists_at(ours.values, places, ours.rows[places], valid)
+
+    return over_columns(compute, left, right)
 
 
-def _shared(left: Any, right: Any) -> Any:
+def shared_places(left: Any, right: Any) -> Any:
+    """The places from 1 of these."""
+    return over_columns(lambda *lists: _numbered(*_shared(*lists)), left, right)
+
+
+def _shared(left: Any, right: Any) -> tuple[Elements, Ints, Flags]:
     ours, theirs, found = matches(left, right)
     places = distinct_places(ours)
     places = places[found[places]]
     valid = ours.valid & theirs.valid
-    places = places[valid[ours.rows[places]]]
-    return lists_at(ours.values, places, ours.rows[places], valid)
+    return ours, places[valid[ours.rows[places]]], valid
+
+
+def _numbered(elements: Elements, places: Ints, valid: Flags) -> Any:
+    rows = elements.rows[places]
+    numbers = pa.array(places - elements.parts.starts[rows] + 1, pa.int64())
+    return lists_of(numbers, np.bincount(rows, minlength=elements.count), valid)
 
 
 def overlaps(left: Any, right: Any) -> Any:
@@ -310,6 +340,8 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     "list_grade_up": graded,
     "list_distinct": over_elements(distinct_places),
     "list_intersect": shared,
+    "list_first_places": first_places,
+    "list_shared_places": shared_places,
     "list_has_any": overlaps,
     "list_has_all": covers,
     "list_select": selected,

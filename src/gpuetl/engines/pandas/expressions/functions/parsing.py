@@ -17,7 +17,7 @@ from gpuetl.engines.pandas.expressions.clock import DAY, SECOND, THURSDAY, Clock
 from gpuetl.engines.pandas.expressions.functions.formats import HOUR, MINUTE, WRITERS, compose
 from gpuetl.engines.zones import Ints
 from gpuetl.errors import EvaluationError
-from gpuetl.expressions.text_rules import SPECIFIERS, Field, letters_of, parse_format
+from gpuetl.expressions.text_rules import SPECIFIERS, Field, letters_of, parse_format, way_of
 from gpuetl.types.data_types import INT64, TIMESTAMP
 
 NAMES = ("a", "A", "b", "B", "p")
@@ -42,9 +42,14 @@ def _parsed(column: Any, form: str) -> Any:
     found = pc.extract_regex(column, pattern=pattern_of(form))
     strings = {letter: pc.struct_field(found, [index]) for index, letter in enumerate(letters_of(form))}
     offset = {"z": strings.pop("z")} if "z" in strings else {}
-    clock = clock_of({letter: numbers(letter, field) for letter, field in strings.items()})
-    written = compose(form, clock, to_masked(pc.is_valid(found)).values, offset)
+    fields = {letter: numbers(letter, field) for letter, field in strings.items()}
+    clock = clock_of(fields)
+    short = [part.base for part in parse_format(form) if isinstance(part, Field) and part.is_short]
+    kept = {f"-{letter}": strings[letter] for letter in short}  # zeros in front may stand there
+    written = compose(form, clock, to_masked(pc.is_valid(found)).values, offset | kept)
     same = to_masked(pc.fill_null(pc.equal(written, column), False)).values
+    for letter in short:
+        same = same & (WRITERS[letter][1](clock) == fields[letter])
     micros = clock.days * DAY + clock.micros - (ahead(offset["z"]) if offset else 0)
     return from_masked(Masked(micros, same), pa.timestamp("us", tz="UTC") if offset else TIMESTAMP)
 
@@ -52,7 +57,7 @@ def _parsed(column: Any, form: str) -> Any:
 def pattern_of(form: str) -> str:
     """Return the regular expression of a format, with a group for each of its fields."""
     parts = (
-        f"(?P<{part.letter}>{SPECIFIERS[part.letter]})" if isinstance(part, Field) else re.escape(part)
+        f"(?P<{part.base}>{SPECIFIERS[part.letter]})" if isinstance(part, Field) else re.escape(part)
         for part in parse_format(form)
     )
     return rf"\A{''.join(parts)}\z"
@@ -70,28 +75,43 @@ def clock_of(fields: Mapping[str, Ints]) -> Clock:
     rows = len(next(iter(fields.values())))
     read = defaultdict(lambda: np.zeros(rows, np.int64), fields)
     hour = read["H"] if "H" in fields else read["I"] % 12 + 12 * read["p"]
-    carry, micros = np.divmod(hour * HOUR + read["M"] * MINUTE + read["S"] * SECOND + read["f"], DAY)
+    fraction = read["f"] if "f" in fields else read["n"] // 1000 if "n" in fields else read["g"] * 1000
+    carry, micros = np.divmod(hour * HOUR + read["M"] * MINUTE + read["S"] * SECOND + fraction, DAY)
     return Clock(days_of(fields) + carry, micros)
 
 
 def days_of(fields: Mapping[str, Ints]) -> Ints:
-    """Return the days since 1970 by year, month and day, by year and day of the year, or by ISO week."""
-    of_month = "d" in fields and not fields.keys().isdisjoint("mbB")
-    if fields.keys().isdisjoint("Yy") or not (of_month or "j" in fields):
-        return week_days(fields)
+    """Return the days since 1970 by year, month and day, by year and day of the year, or by weeks."""
+    way = way_of(fields)
+    if way == "iso_week":
+        return iso_week_days(fields)
     year = fields["Y"] if "Y" in fields else (fields["y"] - PIVOT) % 100 + 1900 + PIVOT
     january = (year - 1970) * 12
-    if not of_month:
+    if way == "day_of_year":
         return first_day(january) + fields["j"] - 1
+    if way in ("sunday_week", "monday_week"):
+        return week_days(first_day(january), fields, int(way == "sunday_week"))
     month = fields["m"] - 1 if "m" in fields else fields["b" if "b" in fields else "B"]
     return first_day(january + month) + fields["d"] - 1
 
 
-def week_days(fields: Mapping[str, Ints]) -> Ints:
+def iso_week_days(fields: Mapping[str, Ints]) -> Ints:
     """Return the days since 1970 by ISO year, week and day: January 4th is always in week 1."""
     fourth = first_day((fields["G"] - 1970) * 12) + 3
-    day = fields["u"] - 1 if "u" in fields else fields["a" if "a" in fields else "A"]
-    return fourth - (fourth + THURSDAY) % 7 + (fields["V"] - 1) * 7 + day
+    return fourth - (fourth + THURSDAY) % 7 + (fields["V"] - 1) * 7 + weekday_of(fields)
+
+
+def week_days(january: Ints, fields: Mapping[str, Ints], sunday: int) -> Ints:
+    """Return the days since 1970 by a week that begins with a Sunday or Monday; days before the first are in week 0."""
+    week, day = fields["U" if sunday else "W"], (weekday_of(fields) + sunday) % 7
+    return january + day + 7 * (week - 1) + -(january + THURSDAY + sunday) % 7
+
+
+def weekday_of(fields: Mapping[str, Ints]) -> Ints:
+    """Return the weekday, Monday is 0."""
+    if "u" in fields:
+        return fields["u"] - 1
+    return (fields["w"] + 6) % 7 if "w" in fields else fields["a" if "a" in fields else "A"]
 
 
 def ahead(offsets: Any) -> Ints:
