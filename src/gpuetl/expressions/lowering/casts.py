@@ -15,12 +15,15 @@ from gpuetl.expressions.constants import (
 )
 from gpuetl.expressions.dialect import span_of
 from gpuetl.expressions.lowering.lowering import Handler, Lowering
-from gpuetl.expressions.syntax import Apply, CastTo, Syntax
+from gpuetl.expressions.syntax import AS_JSON, TRY_AS_JSON, Apply, CastTo, Syntax
 from gpuetl.messages import coded
 from gpuetl.types.data_types import DURATION, TIMESTAMP
 
 
 def _cast(lowering: Lowering, node: exp.Cast) -> Syntax:
+    if node.args["to"].this == exp.DataType.Type.JSON:
+        name = TRY_AS_JSON if isinstance(node, exp.TryCast) else AS_JSON
+        return Apply(name, (lowering.lower(node.this),), span=span_of(node))
     unit = coarse_unit(node)
     target, operand = TIMESTAMP if unit else cast_target(node), lowering.lower(node.this)
     lenient = isinstance(node, exp.TryCast)
