@@ -63,11 +63,6 @@ SCALARS = {
     ),
     "`hugeint`, `timetz`": ("CAST(1 AS hugeint)", REFUSED, 1),
     "`try_strptime('3/5/2020', '%m/%d/%Y')`": ("try_strptime('3/5/2020', '%m/%d/%Y')", None, datetime(2020, 3, 5)),
-    "`time_bucket(INTERVAL '7 days', x)`": (
-        "time_bucket(INTERVAL '7 days', TIMESTAMP '2024-02-29')",
-        datetime(2024, 2, 29),
-        datetime(2024, 2, 26),
-    ),
     "`CAST(INTERVAL '26 hours' AS string)`": ("CAST(INTERVAL '26 hours' AS string)", "1 day 02:00:00", "26:00:00"),
     "CAST of `(1, 2)` to a struct": ("CAST('(1, 2)' AS struct(a int, b int))", REFUSED, {"a": 1, "b": 2}),
     "TRY_CAST of text to a map": ("TRY_CAST('{a=1' AS map(text, int))", REFUSED, None),

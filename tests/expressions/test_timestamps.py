@@ -139,7 +139,11 @@ def test_date_trunc_of_a_zoned_timestamp_is_on_its_clock(zone, unit, instant, st
     ("sql", "expected"),
     [
         ("time_bucket(INTERVAL '15 minutes', TIMESTAMP '1969-12-31 23:59:59')", datetime(1969, 12, 31, 23, 45)),
-        ("time_bucket(INTERVAL '7 days', DATE '2024-02-29')", datetime(2024, 2, 29)),
+        ("time_bucket(INTERVAL '7 days', DATE '2024-02-29')", datetime(2024, 2, 26)),
+        ("time_bucket(INTERVAL '5 days', TIMESTAMP '1999-12-30')", datetime(1999, 12, 29)),
+        ("time_bucket(INTERVAL '7 days', TIMESTAMPTZ '2024-03-01 00:00:00+01:00')", datetime(2024, 2, 26, tzinfo=UTC)),
+        ("time_bucket(INTERVAL '7 days', TIMESTAMP '2024-02-29', INTERVAL '1 day')", datetime(2024, 2, 27)),
+        ("time_bucket(INTERVAL '7 months', DATE '1999-12-30')", date(1999, 6, 1)),
         ("time_bucket(INTERVAL '7 days', TIMESTAMP '2024-02-29 12:00:00', DATE '2024-01-01')", datetime(2024, 2, 26)),
         ("time_bucket(INTERVAL '7 days', TIMESTAMP '2023-12-31', origin => DATE '2024-01-01')", datetime(2023, 12, 25)),
         ("date_bin(INTERVAL '1 microsecond', TIMESTAMP '1969-12-31 23:59:59.999999')", datetime(1969, 12, 31, 23, 59, 59, 999_999)),
@@ -154,7 +158,7 @@ def test_time_buckets_go_down_from_the_origin(sql, expected):
     ("sql", "row", "shown"),
     [
         ("date_trunc('hour', ts)", 0, "hour, -290308-12-21 19:59:05.224192"), ("date_trunc('day', tz)", 0, "day, -290308-12-21 19:59:05.224192"),
-        ("date_trunc('month', d)", 0, "month, -5877641-06-23"), ("time_bucket(INTERVAL '7 days', ts)", 0, "7 days, 0:00:00, -290308-12-21 19:59:05.224192"),
+        ("date_trunc('month', d)", 0, "month, -5877641-06-23"), ("time_bucket(INTERVAL '7 days', ts)", 0, "7 days, 0:00:00, -290308-12-21 19:59:05.224192, 2000-01-03 00:00:00"),
         ("ts + INTERVAL '1 microsecond'", 1, "294247-01-10 4:00:54.775807, 0:00:00.000001"), ("ts - INTERVAL '1 microsecond'", 0, "-290308-12-21 19:59:05.224192, 0:00:00.000001"),
         ("ts - TIMESTAMP '1969-12-31'", 1, "294247-01-10 4:00:54.775807, 1969-12-31 00:00:00"), ("d + INTERVAL '1 day'", 0, "-5877641-06-23"),
         ("add_days(d, 1)", 1, "5881580-07-11, 1"), ("add_months(d, -1)", 0, "-5877641-06-23, -1"), ("add_days(ts, 1)", 1, "294247-01-10 4:00:54.775807, 1"),

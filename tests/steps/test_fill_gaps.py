@@ -66,6 +66,9 @@ def test_bounds_hold_for_every_group(t, check):
 GRIDS = [
     ("date", {"every": "1 day"}, [date(2026, 2, 27), date(2026, 3, 2)], [date(2026, 2, 28), date(2026, 3, 1)]),
     ("date", {"every": "1 week", "origin": date(2026, 1, 5)}, [date(2025, 12, 30), date(2026, 1, 13)], [date(2026, 1, 5)]),
+    ("date", {"every": "1 week"}, [date(2025, 12, 30), date(2026, 1, 13)], [date(2026, 1, 5)]),
+    ("date", {"every": "7 months"}, [date(1999, 1, 15), date(2000, 2, 2)], [date(1999, 6, 1)]),
+    ("timestamp", {"every": "1 week"}, [datetime(2026, 1, 5, 1), datetime(2026, 1, 20)], [datetime(2026, 1, 12)]),
     ("date", {"every": "1 month"}, [date(1969, 11, 15), date(1970, 2, 2)], [date(1969, 12, 1), date(1970, 1, 1)]),
     ("date", {"every": "1 month", "origin": date(2025, 1, 31)}, [date(2024, 1, 31), date(2024, 3, 31), date(2024, 5, 31)],
      [date(2024, 2, 29), date(2024, 4, 30)]),
@@ -86,7 +89,7 @@ GRIDS = [
 
 
 def test_grids_of_times_dates_and_numbers(pipeline, engine, layout):
-    """Months have the origin's day, or the last one; the origin is 1970-01-01 or 0."""
+    """Months have the origin's day, or the last one; the usual origin is a Monday, 2000-01, or 0."""
     expected = {}
     for number, (dtype, options, values, made) in enumerate(GRIDS):
         types = {"t": dtype, "x": "int64"}

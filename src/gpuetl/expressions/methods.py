@@ -1767,11 +1767,10 @@ class Methods:
         return self._call("date_trunc", (unit, self))
 
     def time_bucket(self, width: timedelta | Expression, origin: date | Expression | None = None) -> Expression:
-        """The start of the bucket.
+        """The start of the bucket: buckets are `width` long and one starts at `origin` (2000-01-03, a Monday.
 
-        Buckets are `width` long and one starts at `origin` (1970-01-01, in UTC where zoned). A width of months or years
-        counts months on the clock and keeps a date a date; its origin is the start of a month. In the place of
-        `origin`, an interval moves all buckets by it.
+        In UTC where zoned). A width of months or years counts months on the clock and keeps a date a date; its origin
+        is the start of a month (2000-01). In the place of `origin`, an interval moves all buckets by it.
 
         Null in any argument gives null.
 

@@ -149,13 +149,35 @@ def bucketed(args: Sequence[Expr]) -> Typing:
     return [DURATION, dtype, dtype][: len(args)], dtype
 
 
+FIRST_MONDAY, FIRST_MONTH = datetime(2000, 1, 3), date(2000, 1, 1)
+"""Where buckets start that have no origin, as in DuckDB: weeks start with a Monday."""
+
+
 def with_origin(call: Call) -> Call:
-    """Return a call whose buckets do not begin an offset later: what it moves is moved back and on again."""
-    if len(call.args) < 3 or call.args[2].dtype != DURATION:
+    """Return a call with the origin that is left out, or with no offset: what that moves is moved back and on again."""
+    if len(call.args) < 3:
+        return call if starts_at_1970(call.args[0]) else replace(call, args=(*call.args, first_bucket(call)))
+    if call.args[2].dtype != DURATION:
         return call
     width, x, offset = call.args
     earlier = scalar_call("subtract", (x, offset), call.dtype)
-    return scalar_call("add", (replace(call, args=(width, earlier)), offset), call.dtype)
+    return scalar_call("add", (with_origin(replace(call, args=(width, earlier))), offset), call.dtype)
+
+
+def starts_at_1970(width: Expr) -> bool:
+    """Return whether buckets from the usual origin on are those from 1970-01-01 on, with which engines begin."""
+    if not isinstance(width, Literal) or width.value is None:
+        return width.dtype == NULL
+    if width.dtype == CALENDAR:
+        return bool((FIRST_MONTH.year - 1970) * 12 % width.value.months == 0)
+    return not (FIRST_MONDAY - datetime(1970, 1, 1)) % width.value
+
+
+def first_bucket(call: Call) -> Literal:
+    """Return the usual origin of a call: a date for months, else a timestamp, in UTC where zoned."""
+    if call.args[0].dtype == CALENDAR:
+        return Literal(FIRST_MONTH, DATE)
+    return Literal(FIRST_MONDAY.replace(tzinfo=UTC if call.dtype.tz else None), call.dtype)
 
 
 def bucketed_by_months(args: Sequence[Expr]) -> Typing:
@@ -274,8 +296,8 @@ FUNCTIONS = (
              f"The start of the unit: {LISTED}.  On a zone's clock a day starts with its first instant; smaller units keep the offset.",
              f"date_trunc('month', {DAY})", date(2013, 3, 1), can_fail=True, rewrite=with_unit),
     Function("time_bucket", "width~ x origin?~", bucketed,
-             "The start of the bucket: buckets are `width` long and one starts at `origin` (1970-01-01, in UTC where zoned).  "
-             "A width of months or years counts months on the clock and keeps a date a date; its origin is the start of a month.  "
+             "The start of the bucket: buckets are `width` long and one starts at `origin` (2000-01-03, a Monday; in UTC where zoned).  "
+             "A width of months or years counts months on the clock and keeps a date a date; its origin is the start of a month (2000-01).  "
              "In the place of `origin`, an interval moves all buckets by it.",
              f"time_bucket(INTERVAL '15 minutes', {A_TIMESTAMP})", datetime(2013, 3, 9, 17), can_fail=True, rewrite=with_origin),
     lasting("weeks", "weeks(2)", timedelta(days=14)),

@@ -72,7 +72,11 @@ class FillGaps(Step):
     by: tuple[str, ...] = key(NAMES, (), doc="the columns that make groups, each with its own rows")
     start: Formula | None = key(EXPRESSION, None, doc="where points begin in every group")
     before: Formula | None = key(EXPRESSION, None, doc="where points end in every group, this one excluded")
-    origin: Formula | None = key(EXPRESSION, None, doc="a point of the grid: 1970-01-01 or 0 by default")
+    origin: Formula | None = key(
+        EXPRESSION,
+        None,
+        doc="a point of the grid; by default Monday 2000-01-03, 2000-01-01 for months, and 0 for numbers",
+    )
     mark: str = key(NAME, "", doc="the name of a column to add: true for rows that are made")
 
     def build(self, context: Context, source: Node) -> Node:

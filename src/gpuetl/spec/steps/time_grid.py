@@ -15,6 +15,7 @@ import pyarrow as pa
 from gpuetl.expressions.build import col, lit, when
 from gpuetl.expressions.expression import Expression
 from gpuetl.expressions.functions.calendar import is_timestamp
+from gpuetl.expressions.functions.timestamps import FIRST_MONDAY, FIRST_MONTH
 from gpuetl.expressions.ir import Cast, Expr, Literal
 from gpuetl.expressions.resolve import formula
 from gpuetl.messages import coded
@@ -92,15 +93,15 @@ def time_grid(name: str, dtype: DataType, every: Every, origin: Expr | None) -> 
 
 
 def fixed_grid(name: str, dtype: DataType, every: timedelta, origin: Expr | None) -> TimeGrid:
-    """Return the grid of a fixed length, from 1970-01-01 on if there is no origin; a zoned one counts in UTC."""
+    """Return the grid of a fixed length, from 2000-01-03 on if there is no origin; a zoned one counts in UTC."""
     if dtype == DATE:
         if every % DAY:
             raise NoGrid(f"every is {every}, and '{name}' is date", "Write whole days, or cast it to timestamp.")
-        start = bound(name, dtype, "origin", origin) if origin else Literal(date(1970, 1, 1), DATE)
+        start = bound(name, dtype, "origin", origin) if origin else Literal(FIRST_MONDAY.date(), DATE)
         days = every // DAY
         return TimeGrid(DATE, DATE, start, lambda x: floor_divide(x - col("origin"), lit(days), lit(0)),
                         lambda k: col("origin") + k * days)  # fmt: skip
-    first = datetime(1970, 1, 1, tzinfo=UTC if dtype.tz else None)
+    first = FIRST_MONDAY.replace(tzinfo=UTC if dtype.tz else None)
     start = bound(name, dtype, "origin", origin) if origin else Literal(first, dtype)
     return TimeGrid(
         dtype, dtype, start, lambda x: floor_divide(x - col("origin"), lit(every), lit(timedelta(0))),
@@ -112,7 +113,7 @@ def month_grid(name: str, dtype: DataType, months: int, origin: Expr | None) -> 
     """Return the grid of months from an origin, whose day it has, or the month's last day if there is no such day."""
     if getattr(dtype, "tz", None):
         return zoned_month_grid(name, dtype, months, origin)
-    start = bound(name, dtype, "origin", origin) if origin else Literal(date(1970, 1, 1), DATE)
+    start = bound(name, dtype, "origin", origin) if origin else Literal(FIRST_MONTH, DATE)
     start = in_type(start, dtype)
 
     def place(x: Expression) -> Expression:
@@ -125,7 +126,7 @@ def month_grid(name: str, dtype: DataType, months: int, origin: Expr | None) -> 
 
 def zoned_month_grid(name: str, dtype: DataType, months: int, origin: Expr | None) -> TimeGrid:
     """Return the grid of the starts of months on the clock of a zone, as `time_bucket` has them."""
-    first = date(1970, 1, 1)
+    first = FIRST_MONTH
     if origin is not None:
         value = origin.value if isinstance(origin, Literal) else None
         if origin.dtype not in (DATE, TIMESTAMP) or not isinstance(value, date) or not starts_month(value):
