@@ -31,7 +31,7 @@ def test_casts_and_parts_as_duckdb_has_them(sql):
     ("sql", "message"),
     [
         ("x.a", "takes a field of a struct"), ("json(x)['0']", "a key or a place"), ("json(x)[x]", "gives JSON in a string"), ("CAST(encode(x) AS json)", "cannot write binary"), ("TRY_CAST(CAST(length(x) AS float64) AS json)", "takes no floats"), ("CAST(json(x) AS list<string>)", "from_json"), ("CAST(x AS json[])", "unknown type"),
-        ("CAST(CAST(x AS json) AS struct<a: string>)", "from_json"),
+        ("CAST(CAST(x AS json) AS struct<a: string>)", "from_json"), ("TRY_CAST(json(x) AS list<int64>)", "TRY_CAST does not read JSON"),
     ],
 )  # fmt: skip
 def test_expressions_that_are_refused(sql, message):

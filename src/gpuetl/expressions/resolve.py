@@ -132,9 +132,10 @@ def _cast(syntax: CastTo, scope: Scope) -> Expr:
 
 
 def _json_to_nested(json: Expr, syntax: CastTo) -> Expr:
-    """Return JSON that a cast reads as a text of lists and structs; strings in it have escapes that no text has."""
-    if holds_strings(syntax.dtype):
-        message = coded("GE1103", f"CAST does not read the strings of JSON into {type_name(syntax.dtype)}")
+    """Return JSON that a cast reads as a text of lists and structs: strings have other escapes, TRY_CAST other nulls."""
+    if syntax.lenient or holds_strings(syntax.dtype):
+        what = "TRY_CAST does not read JSON" if syntax.lenient else "CAST does not read the strings of JSON"
+        message = coded("GE1103", f"{what} into {type_name(syntax.dtype)}")
         raise InvalidExpression(message, syntax.span, "Write from_json(x, 'STRUCT(a VARCHAR)'), or another structure.")
     return compact(json)
 
