@@ -17,55 +17,55 @@ from gpuetl.expressions.operands import DateUnit, IntoExpression, OrderBy, Range
 __all__ = [
     "abs", "acos", "acosh", "add", "add_days", "add_months", "all", "and_", "any", "any_value", "approx_count_distinct",
     "approx_quantile", "approx_top_k", "arg_max_null", "arg_min_null", "array_agg", "array_agg_distinct",
-    "array_to_string", "ascii", "asin", "asinh", "assume_zone", "at_time_zone", "atan", "atan2", "atanh", "bfill",
-    "bin", "binom", "bit_and", "bit_count", "bit_length", "bit_not", "bit_or", "bit_xor", "bitwise_and", "bitwise_or",
-    "bitwise_xor", "bucket", "byte_length", "case", "cbrt", "ceil", "century", "chr", "clip", "coalesce", "concat",
-    "concat_ws", "contains", "convert_zone", "corr", "cos", "cosh", "cot", "count", "count_distinct", "count_if",
-    "covar_pop", "covar_samp", "cum_count", "cum_max", "cum_mean", "cum_min", "cum_prod", "cum_sum", "cume_dist", "cut",
-    "damerau_levenshtein", "date_add", "date_diff", "date_sub", "date_trunc", "day", "day_name", "dayofweek",
-    "dayofyear", "days", "days_in_month", "decade", "decayed_sum", "decode", "degrees", "dense_rank", "diff", "divide",
-    "encode", "ends_with", "entropy", "epoch", "epoch_ms", "epoch_ns", "epoch_us", "equal", "era", "even", "ewm_mean",
-    "ewm_std", "ewm_var", "exp", "expm1", "factorial", "fdiv", "ffill", "first", "flatten", "floor", "fmod", "format",
-    "from_base64", "from_epoch", "from_epoch_ms", "from_epoch_us", "from_json", "gamma", "gcd", "generate_series",
-    "geometric_mean", "greater", "greater_equal", "greatest", "hamming", "hash", "hex", "histogram", "hour", "hours",
-    "hypot", "ilike", "initcap", "int_divide", "interpolate", "is_distinct", "is_finite", "is_in", "is_infinite",
-    "is_leap_year", "is_nan", "is_not_distinct", "is_null", "iso_year", "isodow", "jaccard", "jaro_similarity",
-    "jaro_winkler_similarity", "json", "json_array", "json_array_length", "json_contains", "json_deep_merge",
-    "json_exists", "json_extract", "json_extract_string", "json_insert", "json_keys", "json_merge_patch",
-    "json_merge_patch_diff", "json_normalize", "json_object", "json_remove", "json_replace", "json_set",
-    "json_strip_nulls", "json_type", "json_valid", "json_value", "julian", "kurtosis", "kurtosis_pop", "lag", "last",
-    "last_day", "lcm", "lead", "least", "left", "length", "less", "less_equal", "levenshtein", "lgamma", "like",
-    "list_any_value", "list_append", "list_bit_and", "list_bit_or", "list_bit_xor", "list_bool_and", "list_bool_or",
-    "list_concat", "list_contains", "list_cosine_distance", "list_cosine_similarity", "list_count", "list_distance",
-    "list_distinct", "list_dot_product", "list_entropy", "list_extract", "list_filter", "list_first", "list_get",
-    "list_grade_up", "list_has_all", "list_has_any", "list_histogram", "list_intersect", "list_kurtosis",
-    "list_kurtosis_pop", "list_last", "list_length", "list_mad", "list_max", "list_mean", "list_median", "list_min",
-    "list_mode", "list_position", "list_prepend", "list_product", "list_quantile", "list_reduce", "list_resize",
-    "list_reverse", "list_reverse_sort", "list_select", "list_sem", "list_skewness", "list_slice", "list_sort",
-    "list_std", "list_std_pop", "list_sum", "list_transform", "list_unique", "list_value", "list_var", "list_var_pop",
-    "list_where", "list_zip", "ln", "local_time", "log", "log10", "log1p", "log2", "lower", "lpad", "ltrim", "mad",
-    "make_date", "make_time", "make_timestamp", "make_timestamptz", "map", "map_concat", "map_contains",
-    "map_contains_value", "map_entries", "map_extract", "map_from_entries", "map_get", "map_keys", "map_values", "max",
-    "max_by", "max_by_n", "max_n", "md5", "mean", "mean_distinct", "median", "median_distinct", "microsecond",
-    "microseconds", "millennium", "millisecond", "milliseconds", "min", "min_by", "min_by_n", "min_n", "minute",
-    "minutes", "mode", "modulo", "month", "month_name", "multiply", "negate", "nextafter", "not_", "not_equal",
-    "nth_value", "ntile", "nullif", "or_", "parse_dirname", "parse_dirpath", "parse_filename", "parse_path",
-    "pct_change", "percent_rank", "pi", "power", "printf", "product", "product_distinct", "qcut", "quantile",
-    "quantile_disc", "quarter", "radians", "range", "rank", "regexp_count", "regexp_escape", "regexp_extract",
-    "regexp_extract_all", "regexp_full_match", "regexp_like", "regexp_replace", "regexp_split_to_array", "regr_avgx",
-    "regr_avgy", "regr_count", "regr_intercept", "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy",
-    "remove_prefix", "remove_suffix", "repeat", "replace", "reverse", "right", "rolling_corr", "rolling_count",
-    "rolling_count_distinct", "rolling_covar_pop", "rolling_covar_samp", "rolling_first", "rolling_last", "rolling_max",
-    "rolling_mean", "rolling_median", "rolling_min", "rolling_nth_value", "rolling_quantile", "rolling_std",
-    "rolling_sum", "rolling_var", "round", "row", "row_number", "rpad", "rtrim", "second", "seconds", "sem",
-    "session_id", "sha1", "sha256", "shift_left", "shift_right", "sign", "signbit", "sin", "sinh", "skewness", "split",
-    "split_part", "sqrt", "starts_with", "std", "std_distinct", "std_pop", "strftime", "string_agg",
-    "string_agg_distinct", "strpos", "strptime", "struct_concat", "struct_extract", "struct_insert", "struct_keys",
-    "struct_pack", "struct_update", "substring", "subtract", "sum", "sum_distinct", "tan", "tanh", "text_slice",
-    "time_bucket", "to_base", "to_base64", "to_date", "to_json", "to_timestamp", "translate", "trim", "trunc",
-    "try_add", "try_from_json", "try_multiply", "try_strptime", "try_subtract", "typeof", "unhex", "unicode", "upper",
-    "url_decode", "url_encode", "values_by_frequency", "var", "var_distinct", "var_pop", "week", "weeks",
-    "weighted_avg", "width_bucket", "year", "yearweek",
+    "array_to_string", "ascii", "asin", "asinh", "assume_zone", "at_time_zone", "atan", "atan2", "atanh", "bar",
+    "bfill", "bin", "binom", "bit_and", "bit_count", "bit_length", "bit_not", "bit_or", "bit_xor", "bitwise_and",
+    "bitwise_or", "bitwise_xor", "bucket", "byte_length", "case", "cbrt", "ceil", "century", "chr", "clip", "coalesce",
+    "concat", "concat_ws", "contains", "convert_zone", "corr", "cos", "cosh", "cot", "count", "count_distinct",
+    "count_if", "covar_pop", "covar_samp", "cum_count", "cum_max", "cum_mean", "cum_min", "cum_prod", "cum_sum",
+    "cume_dist", "cut", "damerau_levenshtein", "date_add", "date_diff", "date_sub", "date_trunc", "day", "day_name",
+    "dayofweek", "dayofyear", "days", "days_in_month", "decade", "decayed_sum", "decode", "degrees", "dense_rank",
+    "diff", "divide", "encode", "ends_with", "entropy", "epoch", "epoch_ms", "epoch_ns", "epoch_us", "equal", "era",
+    "even", "ewm_mean", "ewm_std", "ewm_var", "exp", "expm1", "factorial", "fdiv", "ffill", "first", "flatten", "floor",
+    "fmod", "format", "format_bytes", "formatreadabledecimalsize", "from_base64", "from_epoch", "from_epoch_ms",
+    "from_epoch_us", "from_json", "gamma", "gcd", "generate_series", "geometric_mean", "greater", "greater_equal",
+    "greatest", "hamming", "hash", "hex", "histogram", "hour", "hours", "hypot", "ilike", "initcap", "int_divide",
+    "interpolate", "is_distinct", "is_finite", "is_in", "is_infinite", "is_leap_year", "is_nan", "is_not_distinct",
+    "is_null", "iso_year", "isodow", "jaccard", "jaro_similarity", "jaro_winkler_similarity", "json", "json_array",
+    "json_array_length", "json_contains", "json_deep_merge", "json_exists", "json_extract", "json_extract_string",
+    "json_insert", "json_keys", "json_merge_patch", "json_merge_patch_diff", "json_normalize", "json_object",
+    "json_remove", "json_replace", "json_set", "json_strip_nulls", "json_type", "json_valid", "json_value", "julian",
+    "kurtosis", "kurtosis_pop", "lag", "last", "last_day", "lcm", "lead", "least", "left", "length", "less",
+    "less_equal", "levenshtein", "lgamma", "like", "list_any_value", "list_append", "list_bit_and", "list_bit_or",
+    "list_bit_xor", "list_bool_and", "list_bool_or", "list_concat", "list_contains", "list_cosine_distance",
+    "list_cosine_similarity", "list_count", "list_distance", "list_distinct", "list_dot_product", "list_entropy",
+    "list_extract", "list_filter", "list_first", "list_get", "list_grade_up", "list_has_all", "list_has_any",
+    "list_histogram", "list_intersect", "list_kurtosis", "list_kurtosis_pop", "list_last", "list_length", "list_mad",
+    "list_max", "list_mean", "list_median", "list_min", "list_mode", "list_position", "list_prepend", "list_product",
+    "list_quantile", "list_reduce", "list_resize", "list_reverse", "list_reverse_sort", "list_select", "list_sem",
+    "list_skewness", "list_slice", "list_sort", "list_std", "list_std_pop", "list_sum", "list_transform", "list_unique",
+    "list_value", "list_var", "list_var_pop", "list_where", "list_zip", "ln", "local_time", "log", "log10", "log1p",
+    "log2", "lower", "lpad", "ltrim", "mad", "make_date", "make_time", "make_timestamp", "make_timestamptz", "map",
+    "map_concat", "map_contains", "map_contains_value", "map_entries", "map_extract", "map_from_entries", "map_get",
+    "map_keys", "map_values", "max", "max_by", "max_by_n", "max_n", "md5", "mean", "mean_distinct", "median",
+    "median_distinct", "microsecond", "microseconds", "millennium", "millisecond", "milliseconds", "min", "min_by",
+    "min_by_n", "min_n", "minute", "minutes", "mode", "modulo", "month", "month_name", "multiply", "negate",
+    "nextafter", "not_", "not_equal", "nth_value", "ntile", "nullif", "or_", "parse_dirname", "parse_dirpath",
+    "parse_filename", "parse_formatted_bytes", "parse_path", "pct_change", "percent_rank", "pi", "power", "printf",
+    "product", "product_distinct", "qcut", "quantile", "quantile_disc", "quarter", "radians", "range", "rank",
+    "regexp_count", "regexp_escape", "regexp_extract", "regexp_extract_all", "regexp_full_match", "regexp_like",
+    "regexp_replace", "regexp_split_to_array", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2",
+    "regr_slope", "regr_sxx", "regr_sxy", "regr_syy", "remove_prefix", "remove_suffix", "repeat", "replace", "reverse",
+    "right", "rolling_corr", "rolling_count", "rolling_count_distinct", "rolling_covar_pop", "rolling_covar_samp",
+    "rolling_first", "rolling_last", "rolling_max", "rolling_mean", "rolling_median", "rolling_min",
+    "rolling_nth_value", "rolling_quantile", "rolling_std", "rolling_sum", "rolling_var", "round", "row", "row_number",
+    "rpad", "rtrim", "second", "seconds", "sem", "session_id", "sha1", "sha256", "shift_left", "shift_right", "sign",
+    "signbit", "sin", "sinh", "skewness", "split", "split_part", "sqrt", "starts_with", "std", "std_distinct",
+    "std_pop", "strftime", "string_agg", "string_agg_distinct", "strip_accents", "strpos", "strptime", "struct_concat",
+    "struct_extract", "struct_insert", "struct_keys", "struct_pack", "struct_update", "substring", "subtract", "sum",
+    "sum_distinct", "tan", "tanh", "text_slice", "time_bucket", "to_base", "to_base64", "to_date", "to_json",
+    "to_timestamp", "translate", "trim", "trunc", "try_add", "try_from_json", "try_multiply", "try_strptime",
+    "try_subtract", "typeof", "unhex", "unicode", "upper", "url_decode", "url_encode", "values_by_frequency", "var",
+    "var_distinct", "var_pop", "week", "weeks", "weighted_avg", "width_bucket", "year", "yearweek",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:  # to a type checker, what is not here is an error
@@ -1495,6 +1495,18 @@ def jaro_winkler_similarity(x: IntoExpression, y: IntoExpression) -> Expression:
     return function_call("jaro_winkler_similarity", (x, y))
 
 
+def strip_accents(text: IntoExpression) -> Expression:
+    """Letters without their accents and other marks, which also go where they stand alone.
+
+    `ø` and `ß` have none.
+
+    Null in any argument gives null.
+
+    Example: `strip_accents(lit("Ñandú"))` is `"Nandu"`.
+    """
+    return function_call("strip_accents", (text,))
+
+
 def url_encode(text: IntoExpression) -> Expression:
     """The UTF-8 bytes but letters, digits and `-_.~` of ASCII as %XX.
 
@@ -1571,6 +1583,50 @@ def parse_path(path: IntoExpression, separator: str | Expression | None = None) 
     Example: `parse_path(lit("/data/sales.csv"))` is `["/", "data", "sales.csv"]`.
     """
     return function_call("parse_path", (path,), (separator,))
+
+
+def format_bytes(x: IntoExpression) -> Expression:
+    """A number of bytes in units of 1,024, with one digit after the point, which is not rounded.
+
+    Null in any argument gives null.
+
+    Example: `format_bytes(lit(16384))` is `"16.0 KiB"`.
+    """
+    return function_call("format_bytes", (x,))
+
+
+def formatreadabledecimalsize(x: IntoExpression) -> Expression:
+    """A number of bytes in units of 1,000, with one digit after the point, which is not rounded.
+
+    Null in any argument gives null.
+
+    Example: `formatreadabledecimalsize(lit(16000))` is `"16.0 kB"`.
+    """
+    return function_call("formatreadabledecimalsize", (x,))
+
+
+def parse_formatted_bytes(text: IntoExpression) -> Expression:
+    """The bytes of a text such as `1.5 GiB`.
+
+    B, KB, MB, GB and TB are units of 1,000, KiB to TiB of 1,024, in any case.
+
+    Null in any argument gives null.
+
+    Example: `parse_formatted_bytes(lit("1.5 KiB"))` is `1536`.
+    """
+    return function_call("parse_formatted_bytes", (text,))
+
+
+def bar(x: IntoExpression, low: float | Expression, high: float | Expression, width: float | Expression | None = None) -> Expression:
+    """A bar of eighths of characters, filled up with spaces to `width` (80) where x is `high`.
+
+    Empty at `low`.
+
+    Null in any argument gives null.
+
+    Example: `bar(lit(5), 0, 10, 4)` is `"██  "`.
+    """
+    return function_call("bar", (x, low, high), (width,))
 
 
 def format(format: str | Expression, value: IntoExpression, *more: IntoExpression) -> Expression:

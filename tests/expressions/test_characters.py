@@ -24,6 +24,8 @@ from gpuetl.types.data_types import STRING
         ("hamming('', '')", 0), ("mismatches('añc', 'abd')", 2), ("jaccard('aab', 'ab')", 1.0), ("jaccard('ñ', 'n')", 0.0), ("jaccard('abcd', 'cdé')", 0.4),
         ("url_encode('')", ""), ("url_encode('~-_.*+😀')", "~-_.%2A%2B%F0%9F%98%80"), ("url_decode('+%2b%2B%%4%zz%')", "+++%%4%zz%"), ("url_decode('%c3%B1')", "ñ"), ("url_decode('ñ%41')", "ñA"),
         ("regexp_escape('')", ""), ("regexp_escape('a_1ñ[\\n')", "a_1ñ\\[\\\\n"), ("regexp_like('1.5 (a)', '^1\\.5\\ \\(a\\)$')", True),
+        ("strip_accents('')", ""), ("strip_accents('Àéîõü ñ Å ÿ')", "Aeiou n A y"), ("strip_accents('ø ß ﬁ 😀')", "ø ß ﬁ 😀"), ("strip_accents('e\u0301x\u0308')", "ex"), ("strip_accents('\u0301')", ""), ("strip_accents('\0é\0')", "\0e\0"),
+        ("strip_accents('가각')", "가각"), ("strip_accents('\u1100\u0301\u1161\u11a8\u11a8')", "각\u11a8"), ("strip_accents('ǖ ệ Ǻ \u212b')", "u e A A"),
         ("to_hex('a')", "61"), ("strlen('ñ')", 2), ("ucase('a')", "A"), ("prefix('abc', 'ab')", True), ("suffix('abc', 'bc')", True), ("string_to_array('a,b', ',')", ["a", "b"]),
     ],
 )  # fmt: skip
@@ -43,6 +45,19 @@ def test_characters(sql, expected):
 def test_values_without_a_result(sql, reason):
     with pytest.raises(NoResult, match=reason):
         value(sql)
+
+
+@pytest.mark.skipif(COMPILER is None, reason="needs g++")
+def test_accents_of_every_code_point_are_those_of_python():
+    points = [chr(point) for point in range(0x110000) if not 0xD800 <= point < 0xE000]
+    texts = ["".join(points[start : start + 999]) for start in range(0, len(points), 999)]
+    frame = table(x=("string", [*texts, "\u1100\u1161\u11a7\u11a8", None, "가\u11a8\u11a8", "\u1161\u1100"]))
+    found = values("strip_accents(x)", frame)
+    assert computed(typed("strip_accents(x)", {"x": STRING}), frame).to_pylist() == found
+    first_points = table(x=("string", ["".join(points[1:3000])]))
+    assert values("strip_accents(x)", first_points) == list(
+        *duckdb.sql("SELECT strip_accents(x) FROM first_points").fetchall()
+    )
 
 
 @pytest.mark.skipif(COMPILER is None, reason="needs g++")

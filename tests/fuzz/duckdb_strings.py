@@ -186,6 +186,7 @@ STRINGS: dict[str, Text] = {
     "jaccard": lambda call, x, y: guarded(f"{x} <> '' AND {y} <> ''", f"jaccard({x}, {y})", lenient=False),
     "url_encode": "url_encode({0})",
     "url_decode": "url_decode({0})",
+    "strip_accents": "strip_accents({0})",
     "regexp_escape": "regexp_escape({0})",
     "json_valid": "is_json({0})",
     "json_contains": lambda call, x, part: guarded(

@@ -72,7 +72,7 @@ NUMBERS = (
 RARE = frozenset((
     "json_extract", "json_extract_string", "json_value", "json", "json_object", "json_array", "to_json", "from_json", "try_from_json",
     "json_set", "json_insert", "json_replace", "json_remove", "json_merge_patch", "json_merge_patch_diff", "json_deep_merge", "json_strip_nulls", "json_normalize",
-    "make_timestamp", "make_date", "strptime", "int_divide", "negate", "power", "exp", "expm1", "sinh", "cosh", "shift_left",
+    "make_timestamp", "make_date", "make_timestamptz", "parse_formatted_bytes", "strptime", "int_divide", "negate", "power", "exp", "expm1", "sinh", "cosh", "shift_left",
 ))  # fmt: skip
 """Functions that fail for most values, or that overflow what follows: drawn once where others are drawn twice."""
 
@@ -147,7 +147,10 @@ class Expressions:
         exact = exact or function.name not in VALUE_ONLY or not is_floating(way.gives)
         for place, (slot, dtype) in enumerate(zip(way.slots, way.takes, strict=True)):
             if dtype is None:
-                value: Syntax = written(self.draws.one_of(constants(function, slot)))
+                values = constants(function, slot)
+                if function.name in WITH_PATTERNS and way.slots[2:] and way.slots[2].name == "group" and way.takes[2]:
+                    values = {"pattern": GROUPS, "options": ("i", "s")}.get(slot.name, values)  # all have two groups
+                value: Syntax = written(self.draws.one_of(values))
             elif function.name in WITH_PATTERNS and slot.usual_constant:
                 value = self.of_rows(function, slot, way.slots)
             else:

@@ -33,6 +33,7 @@ SCALAR_CONSTANTS: dict[str, tuple[Any, ...]] = {
     "low": (0, -2.5, -100),
     "high": (10, 0.5, 1e6),
     "width_bucket.count": (5, 1, 100),
+    "bar.width": (10, 1, 7.5),
     "escape": ("!", "\\"),
     "ilike.pattern": ("A%", "%B", "_", "%", "", "a_%", "%Ñ_", "SS", "%i%"),
     **{f"regexp_{name}.pattern": PATTERNS + EMPTY for name in ("like", "count", "replace")},

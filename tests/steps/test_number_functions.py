@@ -81,3 +81,25 @@ def test_functions_of_two_numbers(source, check):
 def test_choices_beyond_int64_are_an_error(source, failure):
     made = source(table({"n": "int64"}, (66,), (67,))).select(x=expr("binom(n, 33)"))
     assert "for 67, 33: overflow of int64" in failure(made, RunFailed)
+
+
+def test_readable_sizes_and_bars(source, check):
+    t = source(table({"n": "int64", "s": "string", "x": "float64"}, (0, "1 byte", 5.0), (-1_048_575, " 1.5 KIB ", 0.4), (2**63 - 1, "3e3Kilobytes", nan),
+                     (999_999, "16777215 TiB", 20.0), (None, None, None)))  # fmt: skip
+    made = t.select(
+        binary=expr("format_bytes(n)"), decimal=expr("formatReadableDecimalSize(n)"), size=expr("parse_formatted_bytes(s)"), bar=expr("bar(x, 0, 10, 4)"),
+    )  # fmt: skip
+    expected = table(
+        {"binary": "string", "decimal": "string", "size": "uint64", "bar": "string"},
+        ("0 bytes", "0 bytes", 1, "██  "),
+        ("-1023.9 KiB", "-1.0 MB", 1536, "▏   "),
+        ("8191.9 PiB", "9223.3 PB", 3_000_000, "    "),
+        ("976.5 KiB", "999.9 kB", 18446742974197923840, "████"),
+        (None, None, None, None),
+    )
+    check(made, expected)
+
+
+def test_what_is_no_size_is_an_error(source, failure):
+    made = source(table({"s": "string"}, ("1 KB",), ("1 XB",))).select(x=expr("parse_formatted_bytes(s)"))
+    assert "for 1 XB: not a number of bytes with a unit" in failure(made, RunFailed)

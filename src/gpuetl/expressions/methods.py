@@ -1272,6 +1272,17 @@ class Methods:
         """
         return self._call("jaro_winkler_similarity", (self, y))
 
+    def strip_accents(self) -> Expression:
+        """Letters without their accents and other marks, which also go where they stand alone.
+
+        `ø` and `ß` have none.
+
+        Null in any argument gives null.
+
+        Example: `lit("Ñandú").strip_accents()` is `"Nandu"`.
+        """
+        return self._call("strip_accents", (self,))
+
     def url_encode(self) -> Expression:
         """The UTF-8 bytes but letters, digits and `-_.~` of ASCII as %XX.
 
@@ -1342,6 +1353,46 @@ class Methods:
         Example: `lit("/data/sales.csv").parse_path()` is `["/", "data", "sales.csv"]`.
         """
         return self._call("parse_path", (self,), (separator,))
+
+    def format_bytes(self) -> Expression:
+        """A number of bytes in units of 1,024, with one digit after the point, which is not rounded.
+
+        Null in any argument gives null.
+
+        Example: `lit(16384).format_bytes()` is `"16.0 KiB"`.
+        """
+        return self._call("format_bytes", (self,))
+
+    def formatreadabledecimalsize(self) -> Expression:
+        """A number of bytes in units of 1,000, with one digit after the point, which is not rounded.
+
+        Null in any argument gives null.
+
+        Example: `lit(16000).formatreadabledecimalsize()` is `"16.0 kB"`.
+        """
+        return self._call("formatreadabledecimalsize", (self,))
+
+    def parse_formatted_bytes(self) -> Expression:
+        """The bytes of a text such as `1.5 GiB`.
+
+        B, KB, MB, GB and TB are units of 1,000, KiB to TiB of 1,024, in any case.
+
+        Null in any argument gives null.
+
+        Example: `lit("1.5 KiB").parse_formatted_bytes()` is `1536`.
+        """
+        return self._call("parse_formatted_bytes", (self,))
+
+    def bar(self, low: float | Expression, high: float | Expression, width: float | Expression | None = None) -> Expression:
+        """A bar of eighths of characters, filled up with spaces to `width` (80) where x is `high`.
+
+        Empty at `low`.
+
+        Null in any argument gives null.
+
+        Example: `lit(5).bar(0, 10, 4)` is `"██  "`.
+        """
+        return self._call("bar", (self, low, high), (width,))
 
     def format(self, format: str | Expression, *more: IntoExpression) -> Expression:
         """Text with values in the places of `{}`.

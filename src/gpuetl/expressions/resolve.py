@@ -132,7 +132,7 @@ def _cast(syntax: CastTo, scope: Scope) -> Expr:
 
 
 def _json_to_nested(json: Expr, syntax: CastTo) -> Expr:
-    """Return JSON that a cast reads as a text of lists and structs: strings have other escapes, TRY_CAST other nulls."""
+    """Return JSON that CAST reads as a text of lists and structs: its strings have other escapes than texts."""
     if syntax.lenient or holds_strings(syntax.dtype):
         what = "TRY_CAST does not read JSON" if syntax.lenient else "CAST does not read the strings of JSON"
         message = coded("GE1103", f"{what} into {type_name(syntax.dtype)}")

@@ -33,6 +33,36 @@ def to_lower(character: str) -> str:
     return lower if len(lower) == 1 else character
 
 
+def without_accent(character: str) -> str:
+    """Return the character without the marks on it, and nothing of a mark: that is at most one character."""
+    parts = unicodedata.normalize("NFD", character)
+    return unicodedata.normalize(
+        "NFC", "".join(part for part in parts if not unicodedata.category(part).startswith("M"))
+    )
+
+
+def has_accents(text: str) -> bool:
+    """Return whether a text may have a mark, or a character that is made of several."""
+    return unicodedata.normalize("NFD", text) != text or any(unicodedata.category(c).startswith("M") for c in text)
+
+
+class WithoutAccents(dict[int, str]):
+    """What `str.translate` asks for each code point that it meets first."""
+
+    def __missing__(self, point: int) -> str:
+        """Find the character without accents."""
+        found = self[point] = without_accent(chr(point))
+        return found
+
+
+WITHOUT_ACCENTS = WithoutAccents()
+
+
+def strip_accents(text: str) -> str:
+    """Return the text without marks; parts of Hangul syllables that stand together then become one."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text.translate(WITHOUT_ACCENTS))
+
+
 def in_word(character: str) -> bool:
     """Return whether the character is a letter, a digit, or a mark on one."""
     return character.isalnum() or unicodedata.category(character).startswith("M")

@@ -33,6 +33,8 @@ FUNCTIONS = (
     Function("jaro_winkler_similarity", "x y", similarity, "The Jaro similarity, raised for up to 4 equal code points at the start where it is above 0.7; "
              f"an error where a string has more than {MOST_COMPARED:,}.", "jaro_winkler_similarity('duck', 'duke')", 0.8666666666666667,
              can_fail=True),
+    Function("strip_accents", "text", of_text, "Letters without their accents and other marks, which also go where they stand alone; "
+             "`ø` and `ß` have none.", "strip_accents('Ñandú')", "Nandu"),
     Function("url_encode", "text", of_text, "The UTF-8 bytes but letters, digits and `-_.~` of ASCII as %XX.",
              "url_encode('a b/ñ')", "a%20b%2F%C3%B1"),
     Function("url_decode", "text", of_text, "Each %XX replaced by its byte, other text kept; an error where this is no UTF-8.",

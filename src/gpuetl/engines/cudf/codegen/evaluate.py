@@ -45,8 +45,10 @@ from gpuetl.engines.no_result import (
     LONG_STRINGS,
     LONGER_STRING,
     NEVER_SHOWN,
+    NO_BAR,
     NO_CODE_POINT,
     NO_PART,
+    NO_SIZE,
     NOT_A_JSON_NUMBER,
     NOT_A_PATH,
     NOT_ABOVE_ZERO,
@@ -125,6 +127,8 @@ REASONS = (
     NOT_A_PATH,
     NO_PART,
     NOT_ABOVE_ZERO,
+    NO_SIZE,
+    NO_BAR,
 )
 """What `Reason` in rows.cuh stands for, in its order; `dtype` is that of the result."""
 

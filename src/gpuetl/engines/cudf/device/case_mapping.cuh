@@ -1,4 +1,5 @@
-// Upper and lower case, code point by code point; the tables are arguments, made of Python's (like.py).
+// Upper and lower case, and letters without accents, code point by code point; the tables are arguments, made of
+// Python's (like.py).
 #pragma once
 #include "strings.cuh"
 
@@ -60,4 +61,29 @@ template <class OUT> DEVICE void initcap(OUT& out, String text, Mapping upper_ca
         put_in_case(out, bytes, inside ? 'A' : 'a', inside ? lower_case : upper_case);
         inside = is_one_of(in_word, code_point(bytes));
     }
+}
+
+// A syllable of Hangul that two parts of one make, or 0.  Source: the Unicode standard, section 3.12.
+DEVICE uint32_t hangul_of(uint32_t before, uint32_t point) {
+    const uint32_t syllable = before - 0xAC00, leading = before - 0x1100, vowel = point - 0x1161, trailing = point - 0x11A7;
+    if (leading < 19 && vowel < 21) return 0xAC00 + (leading * 21 + vowel) * 28;
+    return syllable < 11172 && syllable % 28 == 0 && trailing - 1 < 27 ? before + trailing : 0;
+}
+
+// Marks are left out; what becomes of Hangul's parts that then stand together waits for what follows.
+template <class OUT> DEVICE void strip_accents(OUT& out, String text, Members marks, Mapping plain) {
+    constexpr uint32_t NONE = ~0u;
+    uint32_t waiting = NONE;
+    for (int64_t at = 0, end; at < text.size; at = end) {
+        end = code_point_end(text, at);
+        uint32_t point = code_point(text.cut(at, end));
+        if (point >= 0x80) {
+            if (is_one_of(marks, point)) continue;
+            point = mapped(plain, point);
+        }
+        const uint32_t joined = hangul_of(waiting, point);
+        if (waiting != NONE && !joined) put_code_point(out, waiting);
+        waiting = joined ? joined : point;
+    }
+    if (waiting != NONE) put_code_point(out, waiting);
 }

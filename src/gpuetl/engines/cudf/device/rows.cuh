@@ -252,6 +252,8 @@ enum Reason : int {
     NOT_A_PATH = 40,
     NO_PART = 41,         // of a date has this name
     NOT_ABOVE_ZERO = 42,  // is a bucket's width
+    NO_SIZE = 43,         // of bytes
+    NO_BAR = 44,          // has such a width
 };
 
 // Where one call tells of a row that has no result; the least row is kept, with the reason.

@@ -28,6 +28,7 @@ from gpuetl.engines.cudf.codegen.functions import (
     nested_text,
     ordering,
     paths,
+    readable,
     regex,
     regex_rows,
     rounding,
@@ -41,11 +42,10 @@ from gpuetl.engines.cudf.codegen.functions.device_function import Device, Librar
 __all__ = ["DEVICE_FUNCTIONS", "HEADERS", "Device", "Library"]
 
 FAMILIES = (
-    arithmetic, binary, calendar, case_mapping, characters, digests, formats, hashing, integers, json,
-    json_editing, json_writing, like, list_aggregates,
-    list_edits, list_statistics, lists, logic, maps, mathematics, means, nested,
-    nested_text, ordering, paths, timestamps, regex,
-    regex_rows, rounding, strings, text_formats, zones,
+    arithmetic, binary, calendar, case_mapping, characters, digests, formats, hashing, integers, json, json_editing,
+    json_writing, like, list_aggregates, list_edits, list_statistics, lists, logic, maps, mathematics, means,
+    nested, nested_text, ordering, paths, readable, regex, regex_rows, rounding, strings, text_formats, timestamps,
+    zones,
 )  # fmt: skip
 
 DEVICE_FUNCTIONS: dict[str, Device | Library] = {name: f for family in FAMILIES for name, f in family.FUNCTIONS.items()}

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 
 from gpuetl.engines.cudf.codegen.cuda_types import c_text, c_words
 from gpuetl.engines.cudf.codegen.functions.device_function import Device, Library
 from gpuetl.expressions.ir import Call, Literal
-from gpuetl.expressions.text_rules import Part, Wildcard, in_word, parse_like, to_lower, to_upper
+from gpuetl.expressions.text_rules import (
+    Part,
+    Wildcard,
+    has_accents,
+    in_word,
+    parse_like,
+    to_lower,
+    to_upper,
+    without_accent,
+)
 
 # Tables of code points, as constants of C++: what `expressions/text_rules.py` says of them, by Python's Unicode.
 
@@ -56,16 +65,39 @@ def lower_case() -> str:
 
 @cache
 def word_members() -> str:
-    """Return `Members`: the code points of words, in runs."""
+    """Return the code points of words."""
+    return members(
+        ord(character)
+        for block in blocks()
+        for whole in [block.isalnum()]
+        for character in block
+        if whole or in_word(character)
+    )
+
+
+def members(points: Iterable[int]) -> str:
+    """Return `Members`: sorted code points in runs."""
     runs: list[list[int]] = []
-    for block in blocks():
-        whole = block.isalnum()
-        for point in (ord(character) for character in block if whole or in_word(character)):
-            if runs and runs[-1][1] == point - 1:
-                runs[-1][1] = point
-            else:
-                runs.append([point, point])
+    for point in points:
+        if runs and runs[-1][1] == point - 1:
+            runs[-1][1] = point
+        else:
+            runs.append([point, point])
     return f"Members{{{c_words(word for run in runs for word in run)}, {len(runs)}}}"
+
+
+@cache
+def accents() -> str:
+    """Return the code points that are marks, and what others are without theirs: two arguments."""
+    changed = [
+        (character, without_accent(character)) for block in blocks() if has_accents(block) for character in block
+    ]
+    runs: list[list[int]] = []
+    for character, plain in changed:
+        if plain and plain != character:
+            _add(runs, ord(character), (ord(plain) - ord(character)) % (1 << 32))
+    mapping = f"Mapping{{{c_words(word for run in runs for word in run)}, {len(runs)}}}"
+    return f"{members(ord(character) for character, plain in changed if not plain)}, {mapping}"
 
 
 # LIKE and ILIKE: the pattern is read here, and its frequent forms need no wildcards.

@@ -27,6 +27,7 @@ from gpuetl.engines.pandas.expressions.functions import (  # fmt: skip
     ordering,
     parsing,
     paths,
+    readable,
     regex,
     rounding,
     strings,
@@ -37,11 +38,17 @@ from gpuetl.engines.pandas.expressions.functions import (  # fmt: skip
 
 SCALARS: dict[str, Callable[..., Any]] = {
     **arithmetic.HANDLERS, **rounding.HANDLERS, **integers.HANDLERS, **mathematics.HANDLERS, **logic.HANDLERS,
-    **strings.HANDLERS, **regex.HANDLERS, **characters.HANDLERS, **paths.HANDLERS, **text_formats.HANDLERS,
+    **strings.HANDLERS, **regex.HANDLERS, **characters.HANDLERS, **paths.HANDLERS, **readable.HANDLERS,
+    **text_formats.HANDLERS,
     **calendar.HANDLERS, **timestamps.HANDLERS,
     **formats.HANDLERS, **parsing.HANDLERS, **zones.HANDLERS, **lists.HANDLERS, **list_edits.HANDLERS,
-    **list_aggregates.HANDLERS, **list_statistics.HANDLERS, **nested.HANDLERS,
-    **nested_text.HANDLERS, **binary.HANDLERS, **json.HANDLERS, **json_editing.HANDLERS,
+    **list_aggregates.HANDLERS,
+    **list_statistics.HANDLERS,
+    **nested.HANDLERS,
+    **nested_text.HANDLERS,
+    **binary.HANDLERS,
+    **json.HANDLERS,
+    **json_editing.HANDLERS,
     **hashing.HANDLERS, **ordering.HANDLERS,
     **means.HANDLERS,
 }  # fmt: skip

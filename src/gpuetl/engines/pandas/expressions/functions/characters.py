@@ -19,6 +19,7 @@ from gpuetl.engines.no_result import (
 from gpuetl.engines.pandas.expressions.functions.text_rows import by_row
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.functions.characters import MOST_COMPARED, MOST_IN_MATRIX
+from gpuetl.expressions.text_rules import strip_accents
 from gpuetl.types.data_types import FLOAT64, INT64, STRING
 
 
@@ -130,6 +131,7 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     "jaro_winkler_similarity": by_row(jaro_winkler_similarity, FLOAT64),
     "hamming": by_row(hamming, INT64),
     "jaccard": by_row(jaccard, FLOAT64),
+    "strip_accents": by_row(strip_accents, STRING),
     "url_encode": by_row(lambda text: quote(text, safe=""), STRING),
     "url_decode": by_row(url_decode, STRING),
     "regexp_escape": by_row(regexp_escape, STRING),
