@@ -648,17 +648,32 @@ def test_a_regular_expression_beyond_the_shared_subset_is_a_plan_error(source, p
 
 
 def test_regular_expressions_of_the_shared_subset_mean_the_same_everywhere(source, check):
-    rows = source(table({"s": "string"}, ("order 66",), ("",), ("٤\n7",), (None,)))
+    rows = source(
+        table(
+            {"s": "string"},
+            ("order 66",),
+            ("",),
+            ("٤\n7",),
+            (None,),
+            ("ä long order of 123",),
+            ("twenty 20 and no more",),
+        )
+    )
     columns = {
         "like": r"regexp_like(s, '^[^\d]+\d+$')",
+        "word": r"regexp_like(s, 'order|\bno\b')",
         "first": r"regexp_extract(s, '\d')",
         "n": r"regexp_count(s, '.')",
     }
     expected = table(
-        {"like": "bool", "first": "string", "n": "int64"},
-        (True, "6", 8), (False, None, 0), (True, "7", 2), (None, None, None),
+        {"like": "bool", "word": "bool", "first": "string", "n": "int64"},
+        (True, True, "6", 8), (False, False, None, 0), (True, False, "7", 2), (None, None, None, None), (True, True, "1", 19), (False, True, "2", 21),
     )  # fmt: skip
     check(rows.select(**{name: expr(text) for name, text in columns.items()}), expected)
+
+
+LONG = r"^(?:[a-z]{1,90} ){1,3}\d+$"
+"""A pattern for which a kernel of its own is compiled."""
 
 
 def test_patterns_of_columns_mean_the_same_everywhere(source, pipeline, check):
@@ -682,9 +697,16 @@ def test_patterns_of_columns_mean_the_same_everywhere(source, pipeline, check):
     check(rows.select(**{name: expr(text) for name, text in columns.items()}), expected)
     kept = rows.filter(expr("CASE WHEN p <> '[' THEN regexp_like('order 77', p) END")).select("g")
     check(kept, table({"g": "int64"}, (2,), (0,)))
-    rules = source(table({"rule": "string"}, ("^a",), ("\\d$",), ("[a-z]",)), "rules")
+    rules = source(table({"rule": "string"}, ("^a",), ("\\d$",), ("[a-z]",), (LONG,)), "rules")
     pairs = rows.join(rules, condition=expr("regexp_like(l.s, r.rule)")).select("s", "rule")
-    found = (("a-b", "^a"), ("order 66", "\\d$"), ("order 66", "[a-z]"), ("a-b", "[a-z]"), ("x", "[a-z]"))
+    found = (
+        ("a-b", "^a"),
+        ("order 66", "\\d$"),
+        ("order 66", "[a-z]"),
+        ("a-b", "[a-z]"),
+        ("x", "[a-z]"),
+        ("order 66", LONG),
+    )
     check(pairs, table({"s": "string", "rule": "string"}, *found))
 
 

@@ -30,7 +30,7 @@ CONSTANTS = {
     "ambiguous": "ZoneChoice", "nonexistent": "ZoneChoice", "unit": "DateUnit", "zone": "str", "format": "str",
     "digits": "int", "start": "int", "length": "int", "count": "int", "index": "int", "group": "int", "n": "int",
     "offset": "int", "frame": "int | timedelta", "half_life": "float | timedelta", "span": "float", "alpha": "float", "com": "float", "adjust": "bool", "bias": "bool",
-    "gap": "timedelta", "rows": "Rows", "range": "Range", "centered": "bool", "min_periods": "int", "method": "RankMethod",
+    "gap": "timedelta", "size": "int", "place": "int", "rows": "Rows", "range": "Range", "centered": "bool", "min_periods": "int", "method": "RankMethod",
     "width": "timedelta", "bar.width": "float", "low": "float", "high": "float", "base": "int", "interval": "timedelta", "origin": "date", "q": "float | Sequence[float]", "k": "int", "ignore_nulls": "bool", "order": "str", "function": "Callable[..., IntoExpression]", "nulls": "str", "field": "str",
     **dict.fromkeys(("separator", "characters", "old", "new", "prefix", "suffix", "part", "fill"), "str"),
     **dict.fromkeys(("json_set.path", "json_insert.path", "json_replace.path", "json_remove.path"), "str"),

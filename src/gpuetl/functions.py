@@ -17,55 +17,58 @@ from gpuetl.expressions.operands import DateUnit, IntoExpression, OrderBy, Range
 __all__ = [
     "abs", "acos", "acosh", "add", "add_days", "add_months", "all", "and_", "any", "any_value", "approx_count_distinct",
     "approx_quantile", "approx_top_k", "arg_max_null", "arg_min_null", "array_agg", "array_agg_distinct",
-    "array_to_string", "ascii", "asin", "asinh", "assume_zone", "at_time_zone", "atan", "atan2", "atanh", "bar",
-    "bfill", "bin", "binom", "bit_and", "bit_count", "bit_length", "bit_not", "bit_or", "bit_xor", "bitwise_and",
-    "bitwise_or", "bitwise_xor", "bucket", "byte_length", "case", "cbrt", "ceil", "century", "chr", "clip", "coalesce",
-    "concat", "concat_ws", "contains", "convert_zone", "corr", "cos", "cosh", "cot", "count", "count_distinct",
-    "count_if", "covar_pop", "covar_samp", "cum_count", "cum_max", "cum_mean", "cum_min", "cum_prod", "cum_sum",
-    "cume_dist", "cut", "damerau_levenshtein", "date_add", "date_diff", "date_sub", "date_trunc", "day", "day_name",
-    "dayofweek", "dayofyear", "days", "days_in_month", "decade", "decayed_sum", "decode", "degrees", "dense_rank",
-    "diff", "divide", "encode", "ends_with", "entropy", "epoch", "epoch_ms", "epoch_ns", "epoch_us", "equal", "era",
-    "even", "ewm_mean", "ewm_std", "ewm_var", "exp", "expm1", "factorial", "fdiv", "ffill", "first", "flatten", "floor",
-    "fmod", "format", "format_bytes", "formatreadabledecimalsize", "from_base64", "from_epoch", "from_epoch_ms",
-    "from_epoch_us", "from_json", "gamma", "gcd", "generate_series", "geometric_mean", "greater", "greater_equal",
-    "greatest", "hamming", "hash", "hex", "histogram", "hour", "hours", "hypot", "ilike", "initcap", "int_divide",
-    "interpolate", "is_distinct", "is_finite", "is_in", "is_infinite", "is_leap_year", "is_nan", "is_not_distinct",
-    "is_null", "iso_year", "isodow", "jaccard", "jaro_similarity", "jaro_winkler_similarity", "json", "json_array",
-    "json_array_length", "json_contains", "json_deep_merge", "json_exists", "json_extract", "json_extract_string",
-    "json_insert", "json_keys", "json_merge_patch", "json_merge_patch_diff", "json_normalize", "json_object",
-    "json_remove", "json_replace", "json_set", "json_strip_nulls", "json_type", "json_valid", "json_value", "julian",
-    "kurtosis", "kurtosis_pop", "lag", "last", "last_day", "lcm", "lead", "least", "left", "length", "less",
-    "less_equal", "levenshtein", "lgamma", "like", "list_any_value", "list_append", "list_bit_and", "list_bit_or",
-    "list_bit_xor", "list_bool_and", "list_bool_or", "list_concat", "list_contains", "list_cosine_distance",
-    "list_cosine_similarity", "list_count", "list_distance", "list_distinct", "list_dot_product", "list_entropy",
-    "list_extract", "list_filter", "list_first", "list_get", "list_grade_up", "list_has_all", "list_has_any",
-    "list_histogram", "list_intersect", "list_kurtosis", "list_kurtosis_pop", "list_last", "list_length", "list_mad",
-    "list_max", "list_mean", "list_median", "list_min", "list_mode", "list_position", "list_prepend", "list_product",
-    "list_quantile", "list_reduce", "list_resize", "list_reverse", "list_reverse_sort", "list_select", "list_sem",
-    "list_skewness", "list_slice", "list_sort", "list_std", "list_std_pop", "list_sum", "list_transform", "list_unique",
-    "list_value", "list_var", "list_var_pop", "list_where", "list_zip", "ln", "local_time", "log", "log10", "log1p",
-    "log2", "lower", "lpad", "ltrim", "mad", "make_date", "make_time", "make_timestamp", "make_timestamptz", "map",
-    "map_concat", "map_contains", "map_contains_value", "map_entries", "map_extract", "map_from_entries", "map_get",
-    "map_keys", "map_values", "max", "max_by", "max_by_n", "max_n", "md5", "mean", "mean_distinct", "median",
-    "median_distinct", "microsecond", "microseconds", "millennium", "millisecond", "milliseconds", "min", "min_by",
-    "min_by_n", "min_n", "minute", "minutes", "mode", "modulo", "month", "month_name", "multiply", "negate",
-    "nextafter", "not_", "not_equal", "nth_value", "ntile", "nullif", "or_", "parse_dirname", "parse_dirpath",
-    "parse_filename", "parse_formatted_bytes", "parse_path", "pct_change", "percent_rank", "pi", "power", "printf",
-    "product", "product_distinct", "qcut", "quantile", "quantile_disc", "quarter", "radians", "range", "rank",
-    "regexp_count", "regexp_escape", "regexp_extract", "regexp_extract_all", "regexp_full_match", "regexp_like",
-    "regexp_replace", "regexp_split_to_array", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2",
-    "regr_slope", "regr_sxx", "regr_sxy", "regr_syy", "remove_prefix", "remove_suffix", "repeat", "replace", "reverse",
-    "right", "rolling_corr", "rolling_count", "rolling_count_distinct", "rolling_covar_pop", "rolling_covar_samp",
+    "array_cross_product", "array_to_string", "ascii", "asin", "asinh", "assume_zone", "at_time_zone", "atan", "atan2",
+    "atanh", "bar", "bfill", "bin", "binom", "bit_and", "bit_count", "bit_length", "bit_not", "bit_or", "bit_xor",
+    "bitwise_and", "bitwise_or", "bitwise_xor", "bucket", "byte_length", "case", "cbrt", "ceil", "century", "chr",
+    "clip", "coalesce", "concat", "concat_ws", "contains", "convert_zone", "corr", "cos", "cosh", "cot", "count",
+    "count_distinct", "count_if", "covar_pop", "covar_samp", "cum_count", "cum_max", "cum_mean", "cum_min", "cum_prod",
+    "cum_sum", "cume_dist", "cut", "damerau_levenshtein", "date_add", "date_diff", "date_sub", "date_trunc", "day",
+    "day_name", "dayofweek", "dayofyear", "days", "days_in_month", "decade", "decayed_sum", "decode", "degrees",
+    "dense_rank", "diff", "divide", "encode", "ends_with", "entropy", "epoch", "epoch_ms", "epoch_ns", "epoch_us",
+    "equal", "era", "even", "ewm_mean", "ewm_std", "ewm_var", "exp", "expm1", "factorial", "fdiv", "ffill", "first",
+    "flatten", "floor", "fmod", "format", "format_bytes", "formatreadabledecimalsize", "from_base64", "from_epoch",
+    "from_epoch_ms", "from_epoch_us", "from_json", "gamma", "gcd", "generate_series", "geometric_mean", "greater",
+    "greater_equal", "greatest", "hamming", "hash", "hex", "histogram", "hour", "hours", "hypot", "ilike", "initcap",
+    "int_divide", "interpolate", "is_distinct", "is_finite", "is_in", "is_infinite", "is_leap_year", "is_nan",
+    "is_not_distinct", "is_null", "iso_year", "isodow", "jaccard", "jaro_similarity", "jaro_winkler_similarity", "json",
+    "json_array", "json_array_length", "json_contains", "json_deep_merge", "json_exists", "json_extract",
+    "json_extract_string", "json_insert", "json_keys", "json_merge_patch", "json_merge_patch_diff", "json_normalize",
+    "json_object", "json_remove", "json_replace", "json_set", "json_strip_nulls", "json_type", "json_valid",
+    "json_value", "julian", "kurtosis", "kurtosis_pop", "lag", "last", "last_day", "lcm", "lead", "least", "left",
+    "length", "less", "less_equal", "levenshtein", "lgamma", "like", "list_any_value", "list_append", "list_bit_and",
+    "list_bit_or", "list_bit_xor", "list_bool_and", "list_bool_or", "list_concat", "list_contains",
+    "list_cosine_distance", "list_cosine_similarity", "list_count", "list_distance", "list_distinct",
+    "list_dot_product", "list_entropy", "list_extract", "list_favg", "list_filter", "list_first", "list_fsum",
+    "list_get", "list_grade_up", "list_has_all", "list_has_any", "list_histogram", "list_intersect", "list_kurtosis",
+    "list_kurtosis_pop", "list_last", "list_length", "list_mad", "list_max", "list_mean", "list_median", "list_min",
+    "list_mode", "list_negative_dot_product", "list_of_size", "list_position", "list_prepend", "list_product",
+    "list_quantile", "list_reduce", "list_repeat", "list_resize", "list_reverse", "list_reverse_sort", "list_select",
+    "list_sem", "list_skewness", "list_slice", "list_sort", "list_std", "list_std_pop", "list_string_agg", "list_sum",
+    "list_transform", "list_unique", "list_value", "list_var", "list_var_pop", "list_where", "list_zip", "ln",
+    "local_time", "log", "log10", "log1p", "log2", "lower", "lpad", "ltrim", "mad", "make_date", "make_time",
+    "make_timestamp", "make_timestamptz", "map", "map_concat", "map_contains", "map_contains_entry",
+    "map_contains_value", "map_entries", "map_extract", "map_from_entries", "map_get", "map_keys", "map_values", "max",
+    "max_by", "max_by_n", "max_n", "md5", "mean", "mean_distinct", "median", "median_distinct", "microsecond",
+    "microseconds", "millennium", "millisecond", "milliseconds", "min", "min_by", "min_by_n", "min_n", "minute",
+    "minutes", "mode", "modulo", "month", "month_name", "multiply", "negate", "nextafter", "not_", "not_equal",
+    "nth_value", "ntile", "nullif", "or_", "parse_dirname", "parse_dirpath", "parse_filename", "parse_formatted_bytes",
+    "parse_path", "pct_change", "percent_rank", "pi", "power", "printf", "product", "product_distinct", "qcut",
+    "quantile", "quantile_disc", "quarter", "radians", "range", "rank", "regexp_count", "regexp_escape",
+    "regexp_extract", "regexp_extract_all", "regexp_full_match", "regexp_like", "regexp_replace",
+    "regexp_split_to_array", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2", "regr_slope",
+    "regr_sxx", "regr_sxy", "regr_syy", "remove_prefix", "remove_suffix", "repeat", "replace", "reverse", "right",
+    "rolling_corr", "rolling_count", "rolling_count_distinct", "rolling_covar_pop", "rolling_covar_samp",
     "rolling_first", "rolling_last", "rolling_max", "rolling_mean", "rolling_median", "rolling_min",
     "rolling_nth_value", "rolling_quantile", "rolling_std", "rolling_sum", "rolling_var", "round", "row", "row_number",
     "rpad", "rtrim", "second", "seconds", "sem", "session_id", "sha1", "sha256", "shift_left", "shift_right", "sign",
     "signbit", "sin", "sinh", "skewness", "split", "split_part", "sqrt", "starts_with", "std", "std_distinct",
     "std_pop", "strftime", "string_agg", "string_agg_distinct", "strip_accents", "strpos", "strptime", "struct_concat",
-    "struct_extract", "struct_insert", "struct_keys", "struct_pack", "struct_update", "substring", "subtract", "sum",
-    "sum_distinct", "tan", "tanh", "text_slice", "time_bucket", "to_base", "to_base64", "to_date", "to_json",
-    "to_timestamp", "translate", "trim", "trunc", "try_add", "try_from_json", "try_multiply", "try_strptime",
-    "try_subtract", "typeof", "unhex", "unicode", "upper", "url_decode", "url_encode", "values_by_frequency", "var",
-    "var_distinct", "var_pop", "week", "weeks", "weighted_avg", "width_bucket", "year", "yearweek",
+    "struct_contains", "struct_extract", "struct_extract_at", "struct_insert", "struct_keys", "struct_pack",
+    "struct_position", "struct_update", "struct_values", "substring", "subtract", "sum", "sum_distinct", "tan", "tanh",
+    "text_slice", "time_bucket", "to_base", "to_base64", "to_date", "to_json", "to_timestamp", "translate", "trim",
+    "trunc", "try_add", "try_from_json", "try_multiply", "try_strptime", "try_subtract", "typeof", "unhex", "unicode",
+    "upper", "url_decode", "url_encode", "values_by_frequency", "var", "var_distinct", "var_pop", "week", "weeks",
+    "weighted_avg", "width_bucket", "year", "yearweek",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:  # to a type checker, what is not here is an error
@@ -2573,6 +2576,30 @@ def list_resize(x: IntoExpression, size: IntoExpression, value: IntoExpression =
     return function_call("list_resize", (x, size), (value,))
 
 
+def list_repeat(x: IntoExpression, count: IntoExpression) -> Expression:
+    """The elements `count` times, one list after the other: `repeat(x, count)`.
+
+    None where count is negative.
+
+    Null in any argument gives null.
+
+    Example: `list_repeat([1, 2], 2)` is `[1, 2, 1, 2]`.
+    """
+    return function_call("list_repeat", (x, count))
+
+
+def list_of_size(x: IntoExpression, size: int | Expression) -> Expression:
+    """The list itself.
+
+    Another number of elements is an error: `CAST(x AS FLOAT[3])`.
+
+    Null in any argument gives null.
+
+    Example: `list_of_size([1, 2], 2)` is `[1, 2]`.
+    """
+    return function_call("list_of_size", (x, size))
+
+
 def list_zip(x: IntoExpression, *y: IntoExpression) -> Expression:
     """Structs of the elements in the same place, as `row(x[1], y[1])`.
 
@@ -2604,6 +2631,26 @@ def list_mean(x: IntoExpression) -> Expression:
     Example: `list_mean([1, 2, 4])` is `2.3333333333333335`.
     """
     return function_call("list_mean", (x,))
+
+
+def list_fsum(x: IntoExpression) -> Expression:
+    """The sum of the elements in float64, one after the other, with what rounding lost added again (Kahan).
+
+    Null in any argument gives null.
+
+    Example: `list_fsum([0.1, 0.2, 0.3])` is `0.6`.
+    """
+    return function_call("list_fsum", (x,))
+
+
+def list_favg(x: IntoExpression) -> Expression:
+    """`list_fsum` by the number of elements that are not null.
+
+    Null in any argument gives null.
+
+    Example: `list_favg([1, 2, 4])` is `2.3333333333333335`.
+    """
+    return function_call("list_favg", (x,))
 
 
 def list_product(x: IntoExpression) -> Expression:
@@ -2718,6 +2765,18 @@ def array_to_string(x: IntoExpression, separator: str | Expression) -> Expressio
     return function_call("array_to_string", (x, separator))
 
 
+def list_string_agg(x: IntoExpression, separator: str | Expression | None = None) -> Expression:
+    """`array_to_string`, null where no element is a value.
+
+    The separator is ',' unless another one is given.
+
+    Null in any argument gives null.
+
+    Example: `list_string_agg(["a", None, "b"])` is `"a,b"`.
+    """
+    return function_call("list_string_agg", (x,), (separator,))
+
+
 def list_dot_product(x: IntoExpression, y: IntoExpression) -> Expression:
     """The sum of the products of elements in the same place, in float64.
 
@@ -2728,6 +2787,28 @@ def list_dot_product(x: IntoExpression, y: IntoExpression) -> Expression:
     Example: `list_dot_product([1, 2], [3, 4])` is `11.0`.
     """
     return function_call("list_dot_product", (x, y))
+
+
+def list_negative_dot_product(x: IntoExpression, y: IntoExpression) -> Expression:
+    """-`list_dot_product`.
+
+    Null in any argument gives null.
+
+    Example: `list_negative_dot_product([1, 2], [3, 4])` is `-11.0`.
+    """
+    return function_call("list_negative_dot_product", (x, y))
+
+
+def array_cross_product(x: IntoExpression, y: IntoExpression) -> Expression:
+    """The vector product of two lists of three numbers, in float64.
+
+    Other lengths are an error, and null elements give null.
+
+    Null in any argument gives null.
+
+    Example: `array_cross_product([1, 2, 3], [4, 5, 6])` is `[-3.0, 6.0, -3.0]`.
+    """
+    return function_call("array_cross_product", (x, y))
 
 
 def list_distance(x: IntoExpression, y: IntoExpression) -> Expression:
@@ -2974,6 +3055,46 @@ def struct_keys(x: IntoExpression) -> Expression:
     return function_call("struct_keys", (x,))
 
 
+def struct_values(x: IntoExpression) -> Expression:
+    """The values of the fields without names: see `row`.
+
+    Null in any argument gives null.
+
+    Example: `struct_values(struct(a=1, b="x"))` is `{"element1": 1, "element2": "x"}`.
+    """
+    return function_call("struct_values", (x,))
+
+
+def struct_extract_at(x: IntoExpression, place: int | Expression) -> Expression:
+    """The field at a place, from 1.
+
+    Null in any argument gives null.
+
+    Example: `struct_extract_at(struct(a=1, b="x"), 2)` is `"x"`.
+    """
+    return function_call("struct_extract_at", (x, place))
+
+
+def struct_position(x: IntoExpression, value: IntoExpression) -> Expression:
+    """The place, from 1, of the first field that is value, or null as it is; null where there is none.
+
+    Fields of types that do not meet the value's are not compared.
+
+    Example: `struct_position(lit(7).row("a", 5), 5)` is `3`.
+    """
+    return function_call("struct_position", (x, value))
+
+
+def struct_contains(x: IntoExpression, value: IntoExpression) -> Expression:
+    """Whether a field is value.
+
+    Null in any argument gives null.
+
+    Example: `struct_contains(lit(7).row("a", 5), "a")` is `True`.
+    """
+    return function_call("struct_contains", (x, value))
+
+
 def map(keys: IntoExpression, values: IntoExpression) -> Expression:
     """`MAP {'a': 1, k: v}`, or a list of keys and one of as many values.
 
@@ -3046,6 +3167,16 @@ def map_contains_value(x: IntoExpression, value: IntoExpression) -> Expression:
     Example: `map_contains_value(col("m"), 2)` is `True`, over a map m of 1 for 'a' and 2 for 'b'.
     """
     return function_call("map_contains_value", (x, value))
+
+
+def map_contains_entry(x: IntoExpression, key: IntoExpression, value: IntoExpression) -> Expression:
+    """Whether the map has the key with this value.
+
+    A null value is one.
+
+    Example: `map_contains_entry(col("m"), "b", 2)` is `True`, over a map m of 1 for 'a' and 2 for 'b'.
+    """
+    return function_call("map_contains_entry", (x, key, value))
 
 
 def map_concat(x: IntoExpression, *y: IntoExpression) -> Expression:

@@ -151,24 +151,39 @@ class Pipeline(PipelineDeclarations):
         return optimize(plan, options.skip_passes if options else (), before)
 
     def explain(
-        self, params: Mapping[str, Any] | None = None, options: RunOptions | None = None, engine: str = "auto"
+        self,
+        params: Mapping[str, Any] | None = None,
+        options: RunOptions | None = None,
+        engine: str = "auto",
+        *,
+        resume: bool = False,
+        select: str | Iterable[str] = (),
+        until: str = "",
+        limit: int | None = None,
+        write_to: str | os.PathLike[str] | None = None,
     ) -> str:
         """Return the physical plan of a run as text: what is read, what is expected, sorts, exchanges, memory.
 
-        With `options.memory` it is that of any engine, whether it can run here or not.
+        With `options.memory` it is that of any engine, whether it can run here or not.  `resume`, `select`, `until`,
+        `limit` and `write_to` are those of `run`: the text begins with what they leave out, and what is read from
+        checkpoints.
 
         Raises
         ------
         EngineUnavailable
             For an engine that does not exist; without `options.memory` for one that cannot run here, too.
         """
-        from gpuetl.run.incremental.sources import next_run
+        from gpuetl.run.planned_run import as_it_would_run, chosen_part
         from gpuetl.run.planning import explained
+        from gpuetl.run.selection import Selection
 
-        plan = self.plan(params).with_results()
-        with plan.pointing():
-            plan = next_run(plan, self.root)
-            return explained(plan, self.options_for(options, engine), self.engine_for(engine))
+        part = Selection(as_names(select), until, limit, place_of(write_to))
+        bound = self.plan(params)
+        chosen = chosen_part(bound, self.spec, part)
+        with chosen.pointing():
+            plan, notes = as_it_would_run(chosen, bound, self.spec, self.root, resume and limit is None)
+            text = explained(plan, self.options_for(options, engine), self.engine_for(engine))
+        return "\n".join([*notes, text])
 
     def run(
         self,
@@ -240,8 +255,7 @@ class Pipeline(PipelineDeclarations):
         names = None if keep is None else as_names(keep)
         if names is None:  # stages that cells have left behind are not results
             self.spec = with_unnamed(self.spec, self._unnamed, prunes=True)
-        place = None if write_to is None else path_of(os.fspath(write_to), Path())
-        part = Selection(as_names(select), until, limit, place)
+        part = Selection(as_names(select), until, limit, place_of(write_to))
         request = RunRequest(
             names, write, False, in_notebook(), True, part, resume, self.spec.state is not None, has_alerts=True
         )
@@ -413,3 +427,8 @@ def loads(
     if spec is None:
         problems.check()
     return Pipeline.from_spec(profiled(spec or PipelineSpec(""), profile, problems), root, problems)
+
+
+def place_of(write_to: str | os.PathLike[str] | None) -> FilePath | None:
+    """Return the folder in which sinks are written in the place of their own paths."""
+    return None if write_to is None else path_of(os.fspath(write_to), Path())

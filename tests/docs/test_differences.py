@@ -53,6 +53,7 @@ LISTS = {
 SCALARS = {
     "`CAST(x AS int)` of a fraction": ("CAST(2.5 AS int)", REFUSED, 3),
     "`round(2.5)`": ("round(2.5)", 2.0, 3.0),
+    "`round_even(45.45, 1)` of a float": ("roundbankers(45.45::DOUBLE, 1)", 45.4, 45.5),
     "`trunc(x, -400)` of a float": ("trunc(123.5::DOUBLE, -400)", 0.0, 123.5),
     "`binom(67, 33)`": ("binom(67, 33)", REFUSED, 14226520737620288370),
     "`int8`": ("CAST(128 AS int8)", REFUSED, 128),
@@ -64,6 +65,12 @@ SCALARS = {
     "`hugeint`, `timetz`": ("CAST(1 AS hugeint)", REFUSED, 1),
     "`try_strptime('3/5/2020', '%m/%d/%Y')`": ("try_strptime('3/5/2020', '%m/%d/%Y')", None, datetime(2020, 3, 5)),
     "`CAST(INTERVAL '26 hours' AS string)`": ("CAST(INTERVAL '26 hours' AS string)", "1 day 02:00:00", "26:00:00"),
+    "`CAST('2020-01-01 10:00+02' AS timestamp)`": (
+        "CAST('2020-01-01 10:00+02' AS timestamp)",
+        REFUSED,
+        datetime(2020, 1, 1, 10),
+    ),
+    "`CAST('2020-01-01 10:00' AS date)`": ("CAST('2020-01-01 10:00' AS date)", REFUSED, date(2020, 1, 1)),
     "CAST of `(1, 2)` to a struct": ("CAST('(1, 2)' AS struct(a int, b int))", REFUSED, {"a": 1, "b": 2}),
     "TRY_CAST of text to a map": ("TRY_CAST('{a=1' AS map(text, int))", REFUSED, None),
     "CAST of a column to interval": ("CAST(lower('1 MONTH') AS interval)", REFUSED, timedelta(days=30)),
@@ -86,6 +93,7 @@ SCALARS = {
     "`date_diff('week', a, b)`": ("date_diff('week', DATE '2023-01-22', DATE '2024-09-13')", 86, 85),
     "`split(x, NULL)`": ("string_split('a', NULL)", None, ["a"]),
     "`regexp_extract(x, p)` without": ("regexp_extract('a', '(x)(y)?', ['x', 'y'])", None, {"x": "", "y": ""}),
+    "`regexp_extract(x, p, NULL)`": ("regexp_extract('a', 'a', NULL)", None, ""),
     "`regexp_replace(x, p, r)`": ("regexp_replace('aa', 'a', 'b')", "bb", "ba"),
     "`json_valid(x)` of": ("json_valid('[NaN]')", False, True),
     "`from_json(x, '\"TINYINT\"')` of": ("json_transform('2.4', '\"TINYINT\"')", None, 2),

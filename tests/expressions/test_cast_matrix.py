@@ -10,7 +10,7 @@ import pytest
 
 from expressions.evaluation import table, values
 from gpuetl.errors import EvaluationError
-from gpuetl.types.data_types import can_cast, is_floating, is_integer, parse_type
+from gpuetl.types.data_types import is_floating, is_integer, parse_type
 
 EXACT = Context(prec=200)
 TYPES = [
@@ -76,9 +76,6 @@ def same(got, expected):
 @pytest.mark.parametrize("source", TYPES)
 def test_a_cast_holds_the_value_exactly_or_is_refused(source, target):
     before, after = parse_type(source), parse_type(target)
-    if not can_cast(before, after):
-        assert {source[:7], target[:7]} == {"bool", "decimal"}
-        return
     given = [of_type(value, before) for value in CANDIDATES if is_of(value, before)]
     written = [np.float32(v) if source == "float32" else v for v in given]
     expected = [held(value, after, text) for value, text in zip(given, written, strict=True)]
@@ -96,7 +93,7 @@ def test_a_cast_holds_the_value_exactly_or_is_refused(source, target):
     ("text", "target", "expected"),
     [
         ("1.25", "decimal(3,2)", "1.25"), ("-1.250", "decimal(3,2)", "-1.25"), ("1e3", "decimal(6,2)", "1000.00"), ("-0", "decimal(3,2)", "0.00"), ("25e-1", "decimal(2,1)", "2.5"),
-        ("1.255", "decimal(5,2)", None), ("1000", "decimal(5,2)", None), ("", "decimal(5,2)", None), (" 1", "decimal(5,2)", None), ("1 ", "decimal(5,2)", None),
+        ("1.255", "decimal(5,2)", None), ("1000", "decimal(5,2)", None), ("", "decimal(5,2)", None), (" 1", "decimal(5,2)", "1.00"), ("1 \n", "decimal(5,2)", "1.00"), ("1 1", "decimal(5,2)", None),
         ("nan", "decimal(5,2)", None), ("inf", "decimal(5,2)", None), ("1e400", "decimal(38,0)", None), ("300", "decimal(38,38)", None), ("1e60", "decimal(38,38)", None),
         ("9" * 38, "decimal(38,0)", "9" * 38), ("1" + "0" * 38, "decimal(38,0)", None), ("0." + "9" * 38, "decimal(38,38)", "0." + "9" * 38), ("1e-39", "decimal(38,38)", None),
     ],

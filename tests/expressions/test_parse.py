@@ -200,7 +200,7 @@ def test_try_cast_of_a_text_that_is_no_date_waits_for_its_evaluation():
         ("CAST('soon' AS timestamp)", "'soon' is not a valid timestamp", "'soon'"),
         ("TIMESTAMP '2020-01-01 00:00:00+00:00'", "'2020-01-01 00:00:00+00:00' is not a valid timestamp", "'2020-01-01 00:00:00+00:00'"),
         ("TIMESTAMPTZ '2020-01-01'", "'2020-01-01' is not a valid timestamp with a zone offset", "'2020-01-01'"),
-        ("TIMESTAMP '2020-01-01 00:00:00.1234567'", "'2020-01-01 00:00:00.1234567' is not a valid timestamp", "'2020-01-01 00:00:00.1234567'"),
+        ("TIMESTAMP '2020-01-01 00:00:00.'", "'2020-01-01 00:00:00.' is not a valid timestamp", "'2020-01-01 00:00:00.'"),
         ("a + interval '2' fortnight", "interval unit 'fortnight' is not supported", "'2'"),
         ("interval '1' day to second", "an interval has one unit", "'1'"),
         ("CAST(a AS timestamp(3))", "gpuetl has no timestamp(3): its timestamps are in microseconds", "a AS timestamp(3"),

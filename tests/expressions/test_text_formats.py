@@ -21,6 +21,8 @@ CALLS = (
     "format('{}', i)", "format('{:05d}', i)", "format('{:+d}|{:8d}|{:<8d}|{:^8d}|{:*^9d}', i, i, i, i, i)", "format('{:,}', i)", "format('{0}-{0:3d}', i)",
     "format('{:.2f}', f)", "format('{:f}', f)", "format('{:.0f}', f)", "format('{:+.1f}', f)", "format('{:,.2f}', f)", "format('{:>12.3f}|{:<12.1f}|{:_^12.1f}', f, f, f)", "format('{:.15f}', f)",
     "format('{}{{}}{}', s, s)", "format('{:5}|{:>5}|{:^5}|{:*<5}|{:.2}|{:4.1s}', s, s, s, s, s, s)", "format('{1} {0}', s, i)", "format('{} {}', b, d)",
+    "format('{:x}|{:X}|{:o}|{:b}|{:08x}|{:>20x}|{:+x}', i, i, i, i, i, i, i)", "printf('%x|%X|%o|%b|%08x|%-20x|', i, i, i, i, i, i)",
+    "format('{:_} {:,} {:_d}', i, i, i)", "printf('%_d %lld', i, i)", "printf('%.f %,.f %_.1f', f, f, f)", """printf('%''d|%''.2f', i, f)""",
     "printf('%d|%5d|%-5d|%05d|%+d|%,d|%i|%lld', i, i, i, i, i, i, i, i)", "printf('%f|%.0f|%8.3f|%-8.1f|%+.1f|%,.2f', f, f, f, f, f, f)", "printf('%s|%5s|%-5s|%.1s|100%%', s, s, s, s)", "printf('%s', b)",
 )  # fmt: skip
 
@@ -73,9 +75,9 @@ def test_formats(sql, expected):
     ("sql", "message"),
     [
         ("format('{', 1)", "a brace is not closed"), ("format('}', 1)", "a brace is not closed, or not opened"), ("format('{} {}', 1)", "takes 2 values"), ("format('{}', 1, 2)", "no field for value 2"), ("format('{0} {}', 1)", "some fields are numbered"),
-        ("format('{:x}', 1)", "does not support '{:x}'"), ("format('{}', 1.5)", "cannot write"), ("format('{:.2f}', 1)", "cannot write int64"), ("format('{:05}', 'a')", "cannot write string"), ("format('{:5}', true)", "cannot write bool"), ("format('{:10,}', 1)", "commas with a width"),
+        ("format('{:e}', 1)", "does not support '{:e}'"), ("format('{:,x}', 1)", "separators in numbers to base 16"), ("format('{:x}', 'a')", "cannot write string"), ("format('{}', 1.5)", "cannot write"), ("format('{:.2f}', 1)", "cannot write int64"), ("format('{:05}', 'a')", "cannot write string"), ("format('{:5}', true)", "cannot write bool"), ("format('{:10,}', 1)", "separators with a width"),
         ("format('{:<05d}', 1)", "zeros with an alignment"), ("format('{:.16f}', 1.5)", "up to 15 digits"), ("format('{:1001}', 'a')", "a width up to 1,000"), ("format(s, 1)", "takes a constant"), ("format('{}', TIMESTAMP '2026-01-02 00:00:00')", "cannot write timestamp"),
-        ("printf('%x', 1)", "does not support '%x'"), ("printf('%u', 1)", "does not support '%u'"), ("printf('%', 1)", "does not support '%'"), ("printf('%s', 1)", "cannot write int64"),
+        ("printf('%e', 1)", "does not support '%e'"), ("printf('%.d', 1)", "does not support '%.d'"), ("printf('%,_d', 1)", "does not support '%,_d'"), ("printf('%u', 1)", "does not support '%u'"), ("printf('%', 1)", "does not support '%'"), ("printf('%s', 1)", "cannot write int64"),
     ],
 )  # fmt: skip
 def test_formats_that_are_refused(sql, message):

@@ -259,6 +259,7 @@ AGGREGATES: dict[str, Text] = {
     "mode": mode,
     "mad": mad_text,
     "quantile_disc": disc_text,
+    "cell": lambda call, x, place, number, cells: f"max({x}) FILTER (WHERE {place} = {number})",
     "first": edge("ASC"),
     "last": edge("DESC"),
     "arg_min_null": extreme_by("ASC"),

@@ -36,7 +36,8 @@ class Untranslated(Exception):
 
 
 NUMBER = "-?[0-9]+([.][0-9]+)?"
-DAY, CLOCK = "[0-9]{4}-[0-9]{2}-[0-9]{2}", "[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?"
+DAY = "[0-9]{4}(-[0-9]{1,2}-|/[0-9]{1,2}/| [0-9]{1,2} )[0-9]{1,2}"
+CLOCK = "[ T] *[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?"
 
 
 @cache
@@ -69,8 +70,8 @@ def cast_text(x: str, source: DataType, target: DataType, lenient: bool) -> str 
         ("integer", "bool"): f"{x} IN (0, 1)",
         ("float", "bool"): f"{x} IN (0, 1)",
         ("float", "float"): f"isinf(CAST({x} AS DOUBLE)) OR NOT isinf(TRY_CAST({x} AS {sql_type(target)}))",
-        ("string", "integer"): f"regexp_full_match({x}, '[-+]?[0-9]+')",
-        ("string", "float"): f"regexp_full_match({x}, '{NUMBER}|-?inf|nan')",
+        ("string", "integer"): f"regexp_full_match({x}, '\\s*[-+]?[0-9]+\\s*')",
+        ("string", "float"): f"regexp_full_match({x}, '\\s*({NUMBER}|-?inf|nan)\\s*')",
     }
     if family in guards:
         return guarded(guards[family], cast, lenient)
@@ -84,6 +85,10 @@ def _decimals(x: str, source: DataType, target: DataType, lenient: bool) -> str 
         return f"decimal_text({x})"
     if is_floating(target):
         return f"CAST({text} AS {sql_type(target)})"
+    if source == BOOL:
+        return f"{cast}(CAST({x} AS INTEGER) AS {sql_type(target)})"
+    if target == BOOL:
+        return guarded(f"CAST({x} AS DOUBLE) IN (0, 1)", f"CAST({x} AS BOOLEAN)", lenient)
     if pa.types.is_decimal(source):
         scale = target.scale if pa.types.is_decimal(target) else 0
         lost = f"{units(x, source)} % {power(source.scale - scale)} = 0"
@@ -91,6 +96,7 @@ def _decimals(x: str, source: DataType, target: DataType, lenient: bool) -> str 
     if is_integer(source):
         return None
     digits = f"-?[0-9]+([.][0-9]{{1,{target.scale}}}0*)?" if target.scale else "-?[0-9]+([.]0+)?"
+    digits = f"\\s*({digits})\\s*"
     made = guarded(f"regexp_full_match({text}, '{digits}')", f"{cast}({text} AS {sql_type(target)})", lenient)
     if source == STRING:
         return made
@@ -124,13 +130,17 @@ def _times(x: str, source: DataType, target: DataType, lenient: bool) -> str | N
         ending = "Z" if source.tz == "UTC" else "%z" if source.tz else ""
         return written(x, source, f"%Y-%m-%d %H:%M:%S.%f{ending}")
     if kinds == ("string", "date"):
-        return guarded(f"regexp_full_match({x}, '{DAY}')", f"{cast}({x} AS DATE)", lenient)
+        text = f"regexp_replace({x}, '^\\s+|\\s+$', '', 'g')"
+        return guarded(f"regexp_full_match({text}, '{DAY}')", f"{cast}({text} AS DATE)", lenient)
     if (source, target) == (STRING, DURATION):
         return f"epoch_us({cast}({x} AS INTERVAL))"
     if (source, target) == (DURATION, STRING):
         return f"CAST(to_days(CAST({x} // 86400000000 AS INTEGER)) + to_microseconds({x} % 86400000000) AS VARCHAR)"
     if source == STRING and target == TIMESTAMP:
-        return guarded(f"regexp_full_match({x}, '{DAY}({CLOCK})?')", f"epoch_us({cast}({x} AS TIMESTAMP))", lenient)
+        text = f"regexp_replace({x}, '^\\s+|\\s+$', '', 'g')"
+        return guarded(
+            f"regexp_full_match({text}, '{DAY}({CLOCK})?')", f"epoch_us({cast}({text} AS TIMESTAMP))", lenient
+        )
     return None
 
 

@@ -8,7 +8,7 @@ from gpuetl.expressions.ir import Call, Expr, Lambda
 from gpuetl.types.data_types import FLOAT64, STRING, is_floating
 
 KNOWN = "list_filter({0}, lambda v: v IS NOT NULL)"
-MOST_NUMBERS = 1 << 24
+MOST_NUMBERS, COMMA = 1 << 24, "','"
 
 
 def made(call: Call, *args: str) -> str:
@@ -48,9 +48,24 @@ def ranged(name: str) -> Text:
     return text
 
 
-def of_floats(name: str) -> Text:
+def of_floats(name: str, more: str = "") -> Text:
     """Elements in float64."""
-    return lambda call, *args: f"{name}({', '.join(f'CAST({x} AS {sql_type(FLOAT64)}[])' for x in args)})"
+    return lambda call, *args: f"{name}({', '.join(f'CAST({x} AS {sql_type(FLOAT64)}[])' for x in args)}{more})"
+
+
+def crossed(call: Call, *args: str) -> str:
+    """Null elements give null elements."""
+    x, y = (f"CAST({each} AS DOUBLE[])" for each in args)
+    parts = (f"{x}[{a}] * {y}[{b}] - {x}[{b}] * {y}[{a}]" for a, b in ((2, 3), (3, 1), (1, 2)))
+    given = " AND ".join(f"{each} IS NOT NULL" for each in args)
+    checked = f"CASE WHEN len({x}) <> 3 OR len({y}) <> 3 THEN error('no size') ELSE [{', '.join(parts)}] END"
+    return f"(CASE WHEN {given} THEN {checked} END)"
+
+
+def repeated(call: Call, x: str, count: str) -> str:
+    """Beyond a number of elements there is none."""
+    beyond = f"len({x}) > 0 AND {count} > {MOST_NUMBERS} // len({x})"
+    return f"(CASE WHEN {beyond} THEN error('no size') WHEN {x} IS NOT NULL THEN repeat({x}, {count}) END)"
 
 
 def of_known(text: str, more: int = 0) -> Text:
@@ -162,6 +177,13 @@ LISTS: dict[str, Text] = {
     "list_where": where_both("list_filter({0}, lambda v, i: coalesce(({1})[i], false))"),
     "flatten": "flatten({0})",
     "list_resize": resized,
+    "list_repeat": repeated,
+    "list_of_size": "(CASE WHEN len({0}) <> {1} THEN error('another size') ELSE {0} END)",
+    "list_fsum": of_floats("list_aggregate", ", 'fsum'"),
+    "list_favg": of_floats("list_aggregate", ", 'favg'"),
+    "list_string_agg": lambda call, x, *separator: f"list_aggregate({x}, 'string_agg', {(*separator, COMMA)[0]})",
+    "list_negative_dot_product": of_floats("list_negative_inner_product"),
+    "array_cross_product": crossed,
     "list_zip": lambda call, *args: f"CAST(list_zip({', '.join(args)}) AS {sql_type(call.dtype)})",
     "list_sum": typed("list_sum({0})"),
     "list_mean": mean,

@@ -3,6 +3,7 @@
 from fuzz.duckdb_text import Text, constant_of, quoted
 from fuzz.duckdb_types import sql_type
 from gpuetl.expressions.ir import Call
+from gpuetl.types.common_types import common_nested
 from gpuetl.types.nested_types import is_map
 
 
@@ -19,6 +20,19 @@ def changed(call: Call, struct: str, *pairs: str) -> str:
     return f"{call.function.name}({', '.join([struct, *fields])})"
 
 
+def searched(call: Call, struct: str, value: str) -> str:
+    """A struct without names, of the fields whose types meet the value's; others are NULL."""
+    name, dtype = call.function.name, call.args[1].dtype
+    is_position, same, branches = name == "struct_position", "", []
+    for place, field in enumerate(call.args[0].dtype, 1):
+        if common_nested(field.type, dtype) is None:
+            continue
+        same = f"{struct}.{quoted(field.name)} IS NOT DISTINCT FROM {value}"
+        branches.append(f"WHEN {same} THEN {place if is_position else 'true'}")
+    missing = f"{struct} IS NULL" if is_position else f"{struct} IS NULL OR {value} IS NULL"
+    return f"(CASE WHEN {missing} THEN NULL {' '.join(branches)} ELSE {'NULL' if is_position else 'false'} END)"
+
+
 def made_map(call: Call, keys: str, values: str) -> str:
     """A map of lists, null where one of them is."""
     lists = (f"CAST({x} AS {sql_type(arg.dtype)})" for x, arg in zip((keys, values), call.args, strict=True))
@@ -30,6 +44,11 @@ NESTED: dict[str, Text] = {
     "struct_extract": "struct_extract({0}, {1})",
     "struct_pack": packed,
     "row": lambda call, *args: f"CAST(row({', '.join(args)}) AS {sql_type(call.dtype)})",
+    "struct_values": lambda call, x: f"CAST(struct_values({x}) AS {sql_type(call.dtype)})",
+    "struct_extract_at": "struct_extract_at({0}, {1})",
+    "struct_position": searched,
+    "struct_contains": searched,
+    "map_contains_entry": "map_contains_entry({0}, {1}, {2})",
     "struct_insert": changed,
     "struct_update": changed,
     "struct_concat": lambda call, *args: f"struct_concat({', '.join(args)})",

@@ -81,8 +81,8 @@ SCALAR_CONSTANTS: dict[str, tuple[Any, ...]] = {
     "json_extract.path": ("$", "$.a", "$.a.b[0]", 0, -1, "$[*]", "$.*", "$.a.b[*]", "$..b", "$.**", "$.*[*]"),
     "parse_filename.trim_extension": (True, False, "forward_slash"),
     **{f"parse_{part}.separator": ("both_slash", "forward_slash", "backslash", "system") for part in ("filename", "dirpath", "dirname", "path")},
-    "format.format": ("{}", "{:>5}|", "{:05d}", "{:.2f}", "{}-{}", "{1}{0}", "{:,}", "{:*^9.1f}", "{{{:<3}}}", "{:.2}"),
-    "printf.format": ("%s", "%d%%", "%.3f", "%-6d|%6s", "%.1f|%s", "%,d", "%+d", "%.1s"),
+    "format.format": ("{}", "{:>5}|", "{:05d}", "{:.2f}", "{}-{}", "{1}{0}", "{:,}", "{:*^9.1f}", "{{{:<3}}}", "{:.2}", "{:x}", "{:_}"),
+    "printf.format": ("%s", "%d%%", "%.3f", "%-6d|%6s", "%.1f|%s", "%,d", "%+d", "%.1s", "%08x", "%'d"),
     "structure": ("STRUCT(a STRUCT(b VARCHAR[]), b BIGINT)", "VARCHAR[]", '["DOUBLE"]', "int64", "date"),
     "bucket.n": (16, 1, 2, 1_000_003),
 }  # fmt: skip

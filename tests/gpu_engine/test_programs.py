@@ -220,6 +220,9 @@ STEPS: dict[str, Callable[[gpuetl.Table], gpuetl.Table]] = {
     "patterns": lambda rows: rows.with_columns(n=expr("name LIKE '%x%'")),
     "choice": lambda rows: rows.with_columns(n=expr("CASE WHEN place = 1 THEN name ELSE 'none' END")),
     "constant": lambda rows: rows.with_columns(n=expr("'k'"), z=expr("CAST(NULL AS int64)")),
+    "patterns of rows": lambda rows: rows.with_columns(
+        v=expr("regexp_replace(name, name || '(.)?', '<\\1>')"), w=expr("list_length(regexp_extract_all(name, name))")
+    ).filter(expr("v ~ name")),
     "lists": lambda rows: rows.with_columns(w=expr("split(name, 'x')")).explode("w", index="i").filter(col("i") > 0),
     "structs": lambda rows: (
         rows.with_columns(s=expr("struct_pack(n := name, p := place)"), t=expr("struct_pack(n := 'q', p := seconds)"))

@@ -10,11 +10,11 @@ from gpuetl.physical.explain_physical import memory_lines
 from gpuetl.physical.fit import fitted
 from gpuetl.physical.layout import Layout
 from gpuetl.physical.memory import expected_memory
-from gpuetl.physical.nodes import Scan
+from gpuetl.physical.nodes import Map, Scan
 from gpuetl.physical.size_estimates import column_widths, estimated_rows
 from gpuetl.physical.working_sets import HOST_WORK, SORTING, SPLIT, WORK
 from gpuetl.plan.graph import walk_graph
-from gpuetl.plan.nodes import NODES, TOGETHER, Filter, Join, NewRows, Read, Sort, Window, Write
+from gpuetl.plan.nodes import NODES, TOGETHER, Aggregate, Filter, Join, NewRows, Read, Sort, Window, Write
 from plans import kept_plan, lowered
 from tables import table, write_source
 
@@ -138,6 +138,27 @@ def test_strings_are_as_wide_as_the_footer_says(pipeline):
     assert widths["plain"] == pytest.approx(44, abs=2)
     assert widths["few"] == 4 + 3
     assert widths["list"] == 2 * 8
+
+
+def test_states_of_estimates_are_as_wide_as_groups_have_rows(pipeline):
+    """At most as all registers, or buckets; without a key, there is one group a partition."""
+    rows = pa.table({"few": [i % 9 for i in range(90)], "id": range(90), "x": [0.5] * 90})
+    pq.write_table(rows, pipeline.root / "g.parquet", row_group_size=45)
+    source, calls = pipeline.read_parquet("g", "g.parquet"), ("approx_count_distinct(x)", "approx_quantile(x, 0.5)")
+    for key in ("few", "id", ()):
+        source.aggregate(key, n=expr(calls[0]), q=expr(calls[1])).stage(f"by_{key or 'none'}")
+    plan, found = lowered(pipeline, RunOptions(partition_rows=45)), {}
+    widths = column_widths(*plan.roots)
+    for node in walk_graph(*plan.roots):
+        if isinstance(node, Map) and isinstance(node.operation, Aggregate) and node.partitions == 2:
+            states = [width for name, width in widths[id(node)].items() if ":part" in name]
+            found.setdefault(node.operation.by, [width.bytes for width in states])
+    few, one = 90 / 20, 1
+    assert found == {
+        ("few",): [4 * few + 4, 8 * few + 4],
+        ("id",): [4 * one + 4, 8 * one + 4],
+        (): [4 * 4096, 8 * 1280],
+    }
 
 
 def test_lists_of_a_frame_are_as_wide_as_they_are(pipeline):

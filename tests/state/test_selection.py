@@ -161,6 +161,14 @@ def test_plan_shows_a_part(shop: Pipeline, tmp_path: Path) -> None:
     assert done.stdout.startswith("a part of the pipeline: sinks other_out; stages none shown\n")
     assert "Write other_out" in done.stdout
     assert not any(name in done.stdout for name in ("totals_out", "clean_out", "sales"))
+    assert shop.explain(engine="pandas", select="other") + "\n" == done.stdout
+    assert "no stage has checkpoint: true, so there is nothing to resume from" in shop.explain(
+        engine="pandas", resume=True
+    )
+    explained = shop.explain(engine="pandas", until="named", limit=2, write_to=tmp_path / "trial")
+    assert explained.startswith("a trial run on the first 2 rows of each source: sinks are written to ")
+    with pytest.raises(InvalidPipeline, match="unknown stage, source or sink 'claen'"):
+        shop.explain(select="claen")
     done = gpuetl("plan", file, "--engine", "pandas", "--until", "named", "--rung", "end")
     assert "named" in done.stdout
     assert "totals" not in done.stdout

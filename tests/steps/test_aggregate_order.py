@@ -174,6 +174,28 @@ def test_ties_are_noted_only_where_one_of_the_rows_is_chosen(source, pipeline):
         assert pipeline.run(engine="pandas", keep=["tied"], options=options).report.notes == (note,)
 
 
+def test_notes_name_an_order_as_it_is_written(source, pipeline, local_engine):
+    """Rows that tie in the value that is chosen are equal; those that tie in the key of another call are not."""
+    types = {"k": "int64", "a": "int64", "s": "struct<a: int64>", "l": "list<int64>"}
+    t = source(table(types, (1, 1, {"a": 1}, [1]), (2, -1, {"a": 1}, [1]), (3, 2, None, None)))
+    cases = {
+        "abs(a)": t.sort("abs(a)"), "s": t.sort("s"), "ORDER BY of x": t.aggregate(**exprs(x="first(k ORDER BY abs(a))")),
+        "ORDER BY of y": t.aggregate(**exprs(y="first(k ORDER BY s)", z="min(s)", w="first(s ORDER BY s DESC)")),
+        "abs(a) % 2, l": t.window(ge.expr("abs(a) % 2"), "l", n=ge.row_number()),
+        "s, abs(a)": t.distinct("s", keep="first", order_by="abs(a)"),
+    }  # fmt: skip
+    no_ties = {
+        "alone": t.aggregate(**exprs(z="max(s)", l="min(l)")),
+        "first": t.distinct("s", keep="first", order_by="k"),
+    }
+    names = {f"stage{place}": steps for place, steps in enumerate((*cases.values(), *no_ties.values()))}
+    for name, steps in names.items():
+        steps.stage(name)
+    notes = pipeline.run(engine=local_engine, keep=[*names]).report.notes
+    wanted = {f"stage 'stage{place}', step 1: some rows tie in ({text});" for place, text in enumerate(cases)}
+    assert {note.partition(" add a column")[0] for note in notes if "tie" in note} == wanted
+
+
 def test_rows_that_tie_are_taken_in_the_input_s_order_on_one_partition(source, pipeline):
     t = source(table(TYPES, ("a", 1, 1), ("a", 1, 2), ("a", 1, 3)))
     t.aggregate("k", "t", **exprs(f="first(x)", l="last(x)")).stage("s")

@@ -39,6 +39,8 @@ def test_numbers_are_rounded_and_truncated_at_places_of_columns(source, check):
         "whole_tens": ("trunc(i, -18)", "int64", [0, 0, 9 * 10**18, None, -9 * 10**18, 0, 0]),
         "small": ("trunc(u, -2)", "uint8", [0, 200, 0, None, 0, 0, 0]),
         "bankers": ("roundbankers(d, 0)", "decimal(11,6)", [D(42), D(-4), D(10000), None, D(127), D(0), D(0)]),
+        "constant_n": ("round(CAST(42.5 AS float64), n)", "float64", [42.5, 40.0, 42.0, 42.5, 0.0, 42.5, None]),
+        "whole_n": ("trunc(1234, n)", "int64", [1234, 1230, 1234, 1234, 0, 1234, None]),
         "constant": ("trunc(-1.57, 1)", "float64", [-1.5] * 7),
         "rest": ("x % 2", "float64", [0.12344999999999828, -1.75, 0.35, 0.0, nan, nan, None]),
         "rest_of_none": ("x % 0.0", "float64", [nan] * 6 + [None]),

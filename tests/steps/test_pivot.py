@@ -155,3 +155,19 @@ stages:
     pipeline = loads(text, tmp_path)
     assert loads(pipeline.to_yaml(), tmp_path).to_yaml() == pipeline.to_yaml()
     assert "columns: $statuses" in pipeline.to_yaml()
+
+
+def test_cells_may_be_nested(source, check):
+    types = {"k": "int64", "name": "string", "x": "int64"}
+    t = source(table(types, (1, "a", 5), (1, "b", None), (1, "a", 3), (2, "b", 7), (2, None, 1)))
+    values = {"all": expr("array_agg(x)"), "pair": expr("max({'x': x, 'n': name})"), "n": expr("count(x)")}
+    pivoted = t.pivot("name", values, ["a", "b"], by="k", others="ignore").select("k", "a_all", "b_pair", "a_n", "b_n")
+    expected = {
+        "k": "int64",
+        "a_all": "list<int64>",
+        "b_pair": "struct<x: int64, n: string>",
+        "a_n": "int64",
+        "b_n": "int64",
+    }
+    rows = [(1, [3, 5], {"x": None, "n": "b"}, 2, 0), (2, None, {"x": 7, "n": "b"}, 0, 1)]
+    check(pivoted, table(expected, *rows))

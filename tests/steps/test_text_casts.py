@@ -1,6 +1,6 @@
 """Casts from text to durations and back, and to lists, structs and maps, on every engine: many texts in one column."""
 
-from datetime import timedelta
+from datetime import date, datetime, time, timedelta
 
 import pytest
 
@@ -57,6 +57,19 @@ def test_a_text_that_is_no_duration_is_an_error_with_its_row(source, pipeline, l
     with pytest.raises(RunFailed) as error:
         pipeline.run(engine=local_engine, keep=["wrong"])
     assert message in str(error.value)
+
+
+MOMENTS = {
+    "2020/1/2": (date(2020, 1, 2), datetime(2020, 1, 2), None), " 2020 01 02 ": (date(2020, 1, 2), datetime(2020, 1, 2), None), "2020-1-2T 3:04": (None, datetime(2020, 1, 2, 3, 4), None),
+    "2020-02-28 24:00:00": (None, datetime(2020, 2, 29), None), "2020-01-02 03:04:05.1234569": (None, datetime(2020, 1, 2, 3, 4, 5, 123456), None), "3:04:05.9999999": (None, None, time(3, 4, 5, 999999)),
+    " 23:59 ": (None, None, time(23, 59)), **dict.fromkeys(["2020-01/02", "20-01-02", "02/01/2020", "2020-02-30", "24:00", "3", "2020-01-02 10:00Z", "2020-01-02 24:01", "9999-12-31 24:00"], (None, None, None)),
+}  # fmt: skip
+
+
+def test_dates_and_times(source, check):
+    t = source(table({"s": "string"}, *((text,) for text in MOMENTS)))
+    read = t.select(d=expr("TRY_CAST(s AS date)"), ts=expr("TRY_CAST(s AS timestamp)"), t=expr("TRY_CAST(s AS time)"))
+    check(read, table({"d": "date", "ts": "timestamp", "t": "time"}, *MOMENTS.values()), ordered=True)
 
 
 LISTS = {

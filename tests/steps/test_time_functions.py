@@ -31,7 +31,7 @@ COLUMNS = {
     "part": ("date_part(part, ts)", "float64", [2013.0, 23.0, None, None]),
     "no_part": ("date_part(NULL, ts)", "float64", [None] * 4),
     "parts": ("date_part(['year', 'Month'], d)", "struct<year: int64, month: int64>",
-              [{"year": 2013, "month": 3}, {"year": 1969, "month": 12}, {"year": 2020, "month": 2}, {"year": None, "month": None}]),
+              [{"year": 2013, "month": 3}, {"year": 1969, "month": 12}, {"year": 2020, "month": 2}, None]),
     "bucket": ("time_bucket(width, ts, origin)", "timestamp",
                [datetime(2013, 3, 9, 16, 7), datetime(1969, 12, 29), None, None]),
     "offset": ("time_bucket(INTERVAL '1 hour', ts, INTERVAL '7 minutes')", "timestamp",

@@ -56,6 +56,7 @@ def plan(
     from gpuetl.physical.plan_data import fitted_data, logical_data
     from gpuetl.pipeline import load
     from gpuetl.plan.plan import explain_plan
+    from gpuetl.run.planned_run import as_it_would_run, chosen_part
     from gpuetl.run.planning import plan_to_show
 
     options = run_options(skip, partition_rows, memory=memory)
@@ -64,19 +65,9 @@ def plan(
         bound = pipeline.plan(dict(params))
     if not json:
         show_warnings(bound)
-    part = selection_of(select, until, limit, write_to)
-    wanted = part.of(bound, pipeline.spec, None, write=True) if part.is_partial else bound.with_results()
-    notes = [note for note in wanted.notes if note not in bound.notes]
-    with wanted.pointing(), scan_progress():
-        if wanted.incremental:
-            from gpuetl.run.incremental.sources import next_run
-
-            wanted = next_run(wanted, pipeline.root)
-        if resume and limit is None:
-            from gpuetl.run.checkpoints import resumed
-
-            wanted, checkpoints = resumed(wanted, pipeline.spec)
-            notes += checkpoints
+    chosen = chosen_part(bound, pipeline.spec, selection_of(select, until, limit, write_to))
+    with chosen.pointing(), scan_progress():
+        wanted, notes = as_it_would_run(chosen, bound, pipeline.spec, pipeline.root, resume and limit is None)
         if rung is not None:
             logical, engine = optimize(wanted, options.skip_passes, check_rung(rung)).plan, ""
             text, data = explain_plan(logical), partial(logical_data, logical)
@@ -84,7 +75,6 @@ def plan(
             fit, engine = plan_to_show(wanted, pipeline.options_for(options, engine), pipeline.engine_for(engine))
             text, data = "\n".join([explain_physical(fit.plan), *memory_lines(fit)]), partial(fitted_data, fit)
         found = data() if json else {}
-    notes += (f"next run, {selection.note}" for selection in wanted.selections.values())
     next_run_lines = [*map(redacted, notes)]
     if not json:
         print("\n".join([*next_run_lines, redacted(text)]))

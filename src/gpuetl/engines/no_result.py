@@ -12,6 +12,7 @@ import pyarrow as pa
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.interval_text import UnknownUnit, cast_microseconds
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, columns_of, walk
+from gpuetl.expressions.time_text import iso_form
 from gpuetl.expressions.unparse import shown_sql
 from gpuetl.messages import Message, code_of, coded
 from gpuetl.plan.node import REFUSED
@@ -118,6 +119,7 @@ EMPTY_LIST = coded("GE1875", "an empty list has no first element")
 RANGE_TOO_LONG = coded("GE1872", "more than 16,777,216 numbers")
 SIZE_OF_NO_LIST = coded("GE1872", "a size is negative, or more than 16,777,216")
 STEP_OF_ZERO = coded("GE2003", "a step is 0")
+OTHER_SIZE = coded("GE1870", "the list has another number of elements")
 NULL_ELEMENT = coded("GE1871", "a list has a null element")
 SHOWN_TWICE = coded("GE2010", "the zone's clock shows it twice; see assume_zone's ambiguous")
 NEVER_SHOWN = coded("GE2010", "the zone's clock never shows it; see assume_zone's nonexistent")
@@ -176,6 +178,8 @@ def hint_of(expr: Expr, expression: str, reason: str, values: Sequence[Any]) -> 
     other = next((other for start, other in NULL_INSTEAD.items() if expression.startswith(start)), "")
     if wider := number_type(expr, values):
         return f"{wider} holds this value; TRY_CAST gives null instead."
+    if isinstance(expr, Cast) and (advice := zone_advice(expr, values)):
+        return advice
     if other and "AS map<" not in expression:
         return f"{other} gives null instead."
     if reason == NOT_JSON:
@@ -213,6 +217,19 @@ def why_not(value: pa.Scalar, dtype: DataType) -> str:
     return (
         f"beyond the range of {name}" if is_floating(kind) and is_floating(dtype) else f"{name} cannot hold it exactly"
     )
+
+
+def zone_advice(cast: Cast, values: Sequence[Any]) -> str:
+    """Return what to write where a text has an offset for a naive timestamp, or none for a zoned one; else ""."""
+    if cast.operand.dtype != STRING or not pa.types.is_timestamp(cast.dtype):
+        return ""
+    try:
+        iso_form(str(values[0].as_py()), TIMESTAMP if cast.dtype.tz else pa.timestamp("us", tz="UTC"))
+    except ValueError:
+        return ""
+    if cast.dtype.tz:
+        return "It has no offset: write CAST(x AS timestamp) AT TIME ZONE 'UTC', or another zone."
+    return "It has an offset: write CAST(x AS timestamptz)."
 
 
 def why_no_duration(text: str) -> str:

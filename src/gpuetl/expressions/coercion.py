@@ -31,13 +31,7 @@ def cast_to(operand: Expr, syntax: CastTo) -> Cast | Call:
         raise InvalidExpression(message, syntax.span, cast_hint(operand.dtype, syntax.dtype))
     if isinstance(operand, Literal) and not is_floating(syntax.dtype) and loses_digits(operand):
         assert operand.number is not None
-        exact = constant_decimal(operand.number)
-        if not castable(exact, syntax.dtype, syntax.lenient):  # a bool: it is neither 0 nor 1
-            if not syntax.lenient:
-                message = coded("GE1110", f"cannot cast {operand.number} to {type_name(syntax.dtype)}")
-                raise InvalidExpression(message, syntax.span, "TRY_CAST gives null instead.")
-            return Cast(Literal(None, operand.dtype), syntax.dtype, lenient=True)
-        operand = coerce(operand, exact)
+        operand = coerce(operand, constant_decimal(operand.number))
     return Cast(spelled_out(operand, syntax), syntax.dtype, syntax.lenient)
 
 

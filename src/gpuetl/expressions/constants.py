@@ -16,6 +16,7 @@ from gpuetl.expressions.dialect import Language, span_of
 from gpuetl.expressions.interval_text import UnknownUnit, calendar_interval_of, cast_interval
 from gpuetl.expressions.numbers import has_type
 from gpuetl.expressions.syntax import Constant, Syntax
+from gpuetl.expressions.time_text import iso_form
 from gpuetl.messages import coded
 from gpuetl.types.calendar_intervals import CalendarInterval
 from gpuetl.types.data_types import (
@@ -65,24 +66,14 @@ TEMPORAL_NAMES = {
     DATE: "date", TIME: "time", TIMESTAMP: "timestamp", parse_type("timestamp[UTC]"): "timestamp with a zone offset",
 }  # fmt: skip
 """The types whose constants are written `TYPE 'text'`, in words."""
-_ISO = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d(:\d\d(:\d\d(\.\d{1,6})?)?)?(Z|[+-]\d\d(:?\d\d)?)?)?", re.ASCII)
-"""The forms that CAST reads; Python reads more."""
-
-
-_CLOCK = re.compile(r"\d\d:\d\d(:\d\d(\.\d{1,6})?)?", re.ASCII)
 
 
 def timestamp_of(text: str, dtype: DataType) -> date | datetime | time:
     """Read a date, timestamp or time in the forms that CAST reads; raise `ValueError` where it is none of `dtype`."""
+    text = iso_form(text, dtype)
     if dtype == TIME:
-        if not _CLOCK.fullmatch(text):
-            raise ValueError(text)
         return time.fromisoformat(text)
-    value = date.fromisoformat(text) if dtype == DATE else datetime.fromisoformat(text)
-    zoned = bool(getattr(value, "tzinfo", None))
-    if not _ISO.fullmatch(text) or zoned != bool(getattr(dtype, "tz", None)):
-        raise ValueError(text)
-    return value
+    return date.fromisoformat(text) if dtype == DATE else datetime.fromisoformat(text)
 
 
 def constant_form(dtype: DataType) -> str:

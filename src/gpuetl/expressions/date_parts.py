@@ -32,7 +32,7 @@ def wrong_part(syntax: Apply, got: str) -> InvalidExpression:
 
 
 def parts_listed(syntax: Apply) -> Apply | None:
-    """Return the struct that `date_part(['year', 'month'], x)` is; None where there is no list of constants."""
+    """Return the struct that `date_part(names, x)` is, null where x is; None where names are no constants."""
     names, x = syntax.args
     if not isinstance(names, Apply) or names.function != "list_value" or not names.args:
         return None
@@ -42,7 +42,8 @@ def parts_listed(syntax: Apply) -> Apply | None:
         if not isinstance(name, str) or function_of(name) is None:
             raise wrong_part(syntax, repr(name))
         fields.append((name.lower(), Apply(str(function_of(name)), (x,), span=syntax.span)))
-    return Apply(STRUCT, (), tuple(fields), span=syntax.span)
+    known = Apply("not", (Apply("is_null", (x,)),))
+    return Apply("case", (known, Apply(STRUCT, (), tuple(fields), span=syntax.span)), span=syntax.span)
 
 
 def is_null(node: Syntax) -> bool:

@@ -44,6 +44,7 @@ class Language(Dialect):
     """sqlglot's own dialect, narrowed: it loads no other database's, and `$x` is a word there, with its place."""
 
     NULL_ORDERING = "nulls_are_last"
+    SUPPORTS_FIXED_SIZE_ARRAYS = True
 
     def tokenize(self, sql: str, *args: Any, **options: Any) -> list[Any]:
         """Split a text into words, with the times in intervals spelled out: the parser keeps `1 day` of `1 day 2:00`.

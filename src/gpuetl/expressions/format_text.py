@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import TypeAlias
 
@@ -19,6 +20,7 @@ class Field:
     """How a value is written.
 
     `align` is `<`, `>`, `^` or nothing for what is usual; `precision` is -1 where none is given, `kind` the letter.
+    `separator` stands between thousands.  `bits` says that a negative integer is written as the 64 bits that it has.
     """
 
     place: int
@@ -27,16 +29,18 @@ class Field:
     plus: bool = False
     zeros: bool = False
     width: int = 0
-    commas: bool = False
+    separator: str = ""
     precision: int = -1
     kind: str = ""
+    bits: bool = False
 
     @property
     def written(self) -> str:
         """The field as a constant, which `parse_field` reads."""
         signs = "+" * self.plus + "0" * self.zeros
         precision = f".{self.precision}" if self.precision >= 0 else ""
-        return f"{self.fill}{self.align or '='}{signs}{self.width or ''}{',' * self.commas}{precision}{self.kind}"
+        kind = self.kind + "~" * self.bits
+        return f"{self.fill}{self.align or '='}{signs}{self.width or ''}{self.separator}{precision}{kind}"
 
 
 Piece: TypeAlias = str | Field
@@ -47,11 +51,13 @@ class InvalidFormat(ValueError):
 
 
 _SPEC = re.compile(
-    r"(?:(?P<fill>.)?(?P<align>[<>^=]))?(?P<plus>\+)?(?P<zeros>0)?(?P<width>[1-9][0-9]*)?(?P<commas>,)?"
-    r"(?:\.(?P<precision>[0-9]+))?(?P<kind>[sdf])?",
+    r"(?:(?P<fill>.)?(?P<align>[<>^=]))?(?P<plus>\+)?(?P<zeros>0)?(?P<width>[1-9][0-9]*)?(?P<separator>[,_'])?"
+    r"(?:\.(?P<precision>[0-9]+))?(?P<kind>[sdfxXob])?",
     re.DOTALL,
 )
-_C_SPEC = re.compile(r"(?P<flags>[-+0,]*)(?P<width>[1-9][0-9]*)?(?:\.(?P<precision>[0-9]+))?(?:ll|l)?(?P<kind>[sdif])")
+_C_SPEC = re.compile(
+    r"(?P<flags>[-+0,_']*)(?P<width>[1-9][0-9]*)?(?:\.(?P<precision>[0-9]*))?(?:ll|l)?(?P<kind>[sdifxXob])"
+)
 _BRACES = re.compile(r"\{\{|\}\}|\{(?P<index>[0-9]*)(?::(?P<spec>[^{}]*))?\}|[{}]")
 
 
@@ -64,15 +70,20 @@ def field_of(spec: str, place: int, whole: str) -> Field:
     align = "" if found["align"] in (None, "=") else found["align"]
     field = Field(
         place, found["fill"] or " ", align, bool(found["plus"]), bool(found["zeros"]), int(found["width"] or 0),
-        bool(found["commas"]), precision, found["kind"] or "",
+        found["separator"] or "", precision, found["kind"] or "",
     )  # fmt: skip
     return checked(field, whole)
+
+
+BASES = {"x": 16, "X": 16, "o": 8, "b": 2}
+"""Kinds of integers that are no decimal numbers."""
 
 
 @cache
 def parse_field(written: str) -> Field:
     """Return the field that `written` gives."""
-    return field_of(written, 0, written)
+    field = field_of(written.removesuffix("~"), 0, written)
+    return replace(field, bits=written.endswith("~"))
 
 
 def checked(field: Field, whole: str) -> Field:
@@ -80,9 +91,11 @@ def checked(field: Field, whole: str) -> Field:
     if field.width > MOST_WIDTH or field.precision > MOST_DIGITS:
         what = f"takes a width up to {MOST_WIDTH:,}, and up to {MOST_DIGITS} digits after the point, got '{whole}'"
         raise InvalidFormat(coded("GE1106", what))
-    if (field.commas and field.width) or (field.zeros and field.align) or len(field.fill.encode()) > 4:
+    if field.separator and field.kind in BASES:
+        raise InvalidFormat(coded("GE1113", f"does not support separators in numbers to base 16, 8 or 2, in '{whole}'"))
+    if (field.separator and field.width) or (field.zeros and field.align) or len(field.fill.encode()) > 4:
         raise InvalidFormat(
-            coded("GE1113", f"does not support commas with a width, or zeros with an alignment, in '{whole}'")
+            coded("GE1113", f"does not support separators with a width, or zeros with an alignment, in '{whole}'")
         )
     return field
 
@@ -132,10 +145,15 @@ def parse_percents(text: str) -> tuple[Piece, ...]:
             raise InvalidFormat(coded("GE1113", f"does not support '{text[at : at + 4]}' in a format"))
         flags, precision = found["flags"], found["precision"]
         kind = {"i": "d"}.get(found["kind"], found["kind"])
+        separators = [flag for flag in flags if flag in ",_'"]
+        if len(separators) > 1 or (precision == "" and kind != "f"):
+            raise InvalidFormat(coded("GE1113", f"does not support '%{found[0]}' in a format"))
         left, zeros = "-" in flags, "0" in flags and "-" not in flags
         align = "<" if left else "" if zeros else ">"
-        digits = -1 if precision is None else int(precision)
-        field = Field(place, " ", align, "+" in flags, zeros, int(found["width"] or 0), "," in flags, digits, kind)
+        digits = -1 if precision is None else int(precision or 0)
+        separator = "".join(separators)
+        width = int(found["width"] or 0)
+        field = Field(place, " ", align, "+" in flags, zeros, width, separator, digits, kind, kind in BASES)
         pieces.append(checked(field, text))
         place, start = place + 1, found.end()
     return (*pieces, text[start:])

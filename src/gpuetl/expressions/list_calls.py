@@ -27,11 +27,11 @@ def named_aggregate(syntax: Apply) -> Apply:
     if not isinstance(name, str) or syntax.keywords:
         message = coded("GE1104", f"{syntax.function} takes a list and the name of an aggregate")
         raise InvalidExpression(message, syntax.span, f"Write {syntax.function}(x, 'median').")
-    rest = syntax.args[2:]
-    if name == "string_agg":  # null where there is no value, as of groups
-        joined = Apply("array_to_string", (syntax.args[0], *(rest or (Constant(","),))), span=syntax.span)
-        some = Apply("greater", (Apply("list_count", syntax.args[:1], span=syntax.span), Constant(0)), span=syntax.span)
-        return Apply("case", (some, joined, Constant(None)), span=syntax.span)
+    rest, name = syntax.args[2:], name.lower()
+    if name in ("list", "array_agg"):  # null where there is no element, as of groups
+        length = Apply("list_length", syntax.args[:1], span=syntax.span)
+        some = Apply("greater", (length, Constant(0)), span=syntax.span)
+        return Apply("case", (some, syntax.args[0]), span=syntax.span)
     function = find_function(f"list_{name}", ("scalar",)) or find_function(
         f"list_{ALIASES.get(name, name)}", ("scalar",)
     )

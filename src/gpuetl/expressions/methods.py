@@ -2253,6 +2253,28 @@ class Methods:
         """
         return self._call("list_resize", (self, size), (value,))
 
+    def list_repeat(self, count: IntoExpression) -> Expression:
+        """The elements `count` times, one list after the other: `repeat(x, count)`.
+
+        None where count is negative.
+
+        Null in any argument gives null.
+
+        Example: `lit([1, 2]).list_repeat(2)` is `[1, 2, 1, 2]`.
+        """
+        return self._call("list_repeat", (self, count))
+
+    def list_of_size(self, size: int | Expression) -> Expression:
+        """The list itself.
+
+        Another number of elements is an error: `CAST(x AS FLOAT[3])`.
+
+        Null in any argument gives null.
+
+        Example: `lit([1, 2]).list_of_size(2)` is `[1, 2]`.
+        """
+        return self._call("list_of_size", (self, size))
+
     def list_zip(self, *y: IntoExpression) -> Expression:
         """Structs of the elements in the same place, as `row(x[1], y[1])`.
 
@@ -2284,6 +2306,24 @@ class Methods:
         Example: `lit([1, 2, 4]).list_mean()` is `2.3333333333333335`.
         """
         return self._call("list_mean", (self,))
+
+    def list_fsum(self) -> Expression:
+        """The sum of the elements in float64, one after the other, with what rounding lost added again (Kahan).
+
+        Null in any argument gives null.
+
+        Example: `lit([0.1, 0.2, 0.3]).list_fsum()` is `0.6`.
+        """
+        return self._call("list_fsum", (self,))
+
+    def list_favg(self) -> Expression:
+        """`list_fsum` by the number of elements that are not null.
+
+        Null in any argument gives null.
+
+        Example: `lit([1, 2, 4]).list_favg()` is `2.3333333333333335`.
+        """
+        return self._call("list_favg", (self,))
 
     def list_product(self) -> Expression:
         """The product of the elements, in float64.
@@ -2388,6 +2428,17 @@ class Methods:
         """
         return self._call("array_to_string", (self, separator))
 
+    def list_string_agg(self, separator: str | Expression | None = None) -> Expression:
+        """`array_to_string`, null where no element is a value.
+
+        The separator is ',' unless another one is given.
+
+        Null in any argument gives null.
+
+        Example: `lit(["a", None, "b"]).list_string_agg()` is `"a,b"`.
+        """
+        return self._call("list_string_agg", (self,), (separator,))
+
     def list_dot_product(self, y: IntoExpression) -> Expression:
         """The sum of the products of elements in the same place, in float64.
 
@@ -2398,6 +2449,26 @@ class Methods:
         Example: `lit([1, 2]).list_dot_product([3, 4])` is `11.0`.
         """
         return self._call("list_dot_product", (self, y))
+
+    def list_negative_dot_product(self, y: IntoExpression) -> Expression:
+        """-`list_dot_product`.
+
+        Null in any argument gives null.
+
+        Example: `lit([1, 2]).list_negative_dot_product([3, 4])` is `-11.0`.
+        """
+        return self._call("list_negative_dot_product", (self, y))
+
+    def array_cross_product(self, y: IntoExpression) -> Expression:
+        """The vector product of two lists of three numbers, in float64.
+
+        Other lengths are an error, and null elements give null.
+
+        Null in any argument gives null.
+
+        Example: `lit([1, 2, 3]).array_cross_product([4, 5, 6])` is `[-3.0, 6.0, -3.0]`.
+        """
+        return self._call("array_cross_product", (self, y))
 
     def list_distance(self, y: IntoExpression) -> Expression:
         """The Euclidean distance of two lists of one length without nulls, in float64.
@@ -2619,6 +2690,42 @@ class Methods:
         """
         return self._call("struct_keys", (self,))
 
+    def struct_values(self) -> Expression:
+        """The values of the fields without names: see `row`.
+
+        Null in any argument gives null.
+
+        Example: `struct(a=1, b="x").struct_values()` is `{"element1": 1, "element2": "x"}`.
+        """
+        return self._call("struct_values", (self,))
+
+    def struct_extract_at(self, place: int | Expression) -> Expression:
+        """The field at a place, from 1.
+
+        Null in any argument gives null.
+
+        Example: `struct(a=1, b="x").struct_extract_at(2)` is `"x"`.
+        """
+        return self._call("struct_extract_at", (self, place))
+
+    def struct_position(self, value: IntoExpression) -> Expression:
+        """The place, from 1, of the first field that is value, or null as it is; null where there is none.
+
+        Fields of types that do not meet the value's are not compared.
+
+        Example: `lit(7).row("a", 5).struct_position(5)` is `3`.
+        """
+        return self._call("struct_position", (self, value))
+
+    def struct_contains(self, value: IntoExpression) -> Expression:
+        """Whether a field is value.
+
+        Null in any argument gives null.
+
+        Example: `lit(7).row("a", 5).struct_contains("a")` is `True`.
+        """
+        return self._call("struct_contains", (self, value))
+
     def map(self, values: IntoExpression) -> Expression:
         """`MAP {'a': 1, k: v}`, or a list of keys and one of as many values.
 
@@ -2685,6 +2792,15 @@ class Methods:
         Example: `col("m").map_contains_value(2)` is `True`, over a map m of 1 for 'a' and 2 for 'b'.
         """
         return self._call("map_contains_value", (self, value))
+
+    def map_contains_entry(self, key: IntoExpression, value: IntoExpression) -> Expression:
+        """Whether the map has the key with this value.
+
+        A null value is one.
+
+        Example: `col("m").map_contains_entry("b", 2)` is `True`, over a map m of 1 for 'a' and 2 for 'b'.
+        """
+        return self._call("map_contains_entry", (self, key, value))
 
     def map_concat(self, *y: IntoExpression) -> Expression:
         """The entries of all maps; of a key in several the last value, in the place of the first.

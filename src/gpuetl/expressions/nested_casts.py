@@ -75,6 +75,13 @@ def nested_cast(x: Expr, target: DataType, lenient: bool, implicit: bool, depth:
     return cast_struct(x, target, lenient, implicit, depth) if is_struct(target) else Cast(x, target, lenient, implicit)
 
 
+def without_nested_cast(expr: Expr) -> Expr:
+    """Return a cast to a nested type as what it is: of that type already, null, or casts of all parts."""
+    if isinstance(expr, Cast) and is_nested(expr.dtype):
+        return nested_cast(expr.operand, expr.dtype, expr.lenient, expr.implicit)
+    return expr
+
+
 def cast_list(x: Expr, target: DataType, lenient: bool, implicit: bool, depth: int) -> Call:
     """Return lists whose elements are cast."""
     element = Variable(f"element{depth or ''}", x.dtype.value_type)

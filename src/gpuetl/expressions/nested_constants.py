@@ -42,7 +42,7 @@ def of_constant(function: str, args: Sequence[Expr], syntax: Syntax) -> Expr | N
     place = rest[0].value if isinstance(rest[0], Literal) else None
     if function in ("list_extract", "list_get") and is_list(dtype) and isinstance(place, int):
         return constant_of(element(value, place, 1 if function == "list_extract" else 0), dtype.value_type)
-    if function == "struct_extract" and is_struct(dtype):
+    if function == "struct_extract" and is_struct(dtype) and isinstance(place, str):
         return constant_of(None if value is None else value[str(place)], dtype.field(str(place)).type)
     if function == "map_get" and is_map(dtype) and not is_nested(dtype.item_type):
         return looked_up(rest[0], value or {}, dtype)

@@ -20,11 +20,11 @@ from gpuetl.expressions.argument_binding import (
 )
 from gpuetl.expressions.coercion import cast_to, coerce
 from gpuetl.expressions.expression import Expression
-from gpuetl.expressions.functions import FUNCTIONS, Function, Kind, TypeMismatch, find_function
+from gpuetl.expressions.functions import FUNCTIONS, OF_LISTS, Function, Kind, TypeMismatch, find_function
 from gpuetl.expressions.functions.aggregates import ORDERABLE, SORT_KEY_FUNCTION
 from gpuetl.expressions.functions.json_writing import compact, holds_strings, is_json
 from gpuetl.expressions.functions.ordering import order_text
-from gpuetl.expressions.ir import ABSENT, Call, Column, Expr, Literal, chained, columns_of, substitute
+from gpuetl.expressions.ir import ABSENT, Call, Cast, Column, Expr, Literal, chained, columns_of, substitute
 from gpuetl.expressions.months import alone
 from gpuetl.expressions.nested_constants import is_nested_constant, of_constant, spelled_out
 from gpuetl.expressions.numbers import constant_literal, folded
@@ -57,8 +57,8 @@ from gpuetl.expressions.unknown_names import (
 )
 from gpuetl.messages import coded
 from gpuetl.types.calendar_intervals import CalendarInterval
-from gpuetl.types.data_types import UNKNOWN, DataType, can_compare, type_name, value_kinds
-from gpuetl.types.nested_types import children_of, is_map, is_nested
+from gpuetl.types.data_types import BOOL, NULL, UNKNOWN, DataType, can_compare, type_name, value_kinds
+from gpuetl.types.nested_types import children_of, is_list, is_map, is_nested
 
 EMPTY_MAP = Apply("map", (Apply("list_value"),) * 2)
 """`MAP {}`, which has a type in a CAST alone."""
@@ -191,6 +191,8 @@ def _function_call(syntax: Apply, scope: Scope) -> Expr:
 
 def _typed_call(function: Function, args: Sequence[Expr], syntax: Apply, order: Sequence[Syntax], inner: Scope) -> Expr:
     """Return the call of a function with typed arguments, cast to what its rule takes."""
+    if function.name in OF_LISTS and any(is_list(arg.dtype) for arg in args):
+        return _call_of_lists(function, args, syntax, order, inner)
     refuse_null_constants(function, args, syntax)
     refuse_nested(function, args, syntax)
     if function.kind == "scalar" and (number := folded(function.name, args)):
@@ -209,6 +211,21 @@ def _typed_call(function: Function, args: Sequence[Expr], syntax: Apply, order: 
     if order:
         operands += [_sort_key(key, function, operands, inner) for key in order]
     return _made(function, operands, dtype)
+
+
+def _call_of_lists(
+    function: Function, args: Sequence[Expr], syntax: Apply, order: Sequence[Syntax], inner: Scope
+) -> Expr:
+    """Return the call of what a function is for lists; `x || y` is null where a list is."""
+    call = _typed_call(FUNCTIONS["scalar", OF_LISTS[function.name]], args, syntax, order, inner)
+    if function.name != "concat":
+        return call
+    if any(arg.dtype == NULL for arg in args):
+        return Cast(Literal(None, NULL), call.dtype)
+    columns = [arg for arg in args if not isinstance(arg, Literal)]
+    is_null, case = FUNCTIONS["scalar", "is_null"], FUNCTIONS["scalar", "case"]
+    missing = [part for arg in columns for part in (Call(is_null, (arg,), BOOL), Literal(None, call.dtype))]
+    return Call(case, (*missing, call), call.dtype) if missing else call
 
 
 def _made(function: Function, operands: list[Expr], dtype: DataType) -> Expr:

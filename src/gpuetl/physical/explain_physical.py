@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 
@@ -189,4 +190,5 @@ def work(node: Physical | None) -> str:
     if isinstance(node, Exchange):
         return f"exchange ({node.route}) for {node.origin}"
     assert isinstance(node, Map | Concat)
-    return f"{type(node.operation).__name__.lower()} of {node.origin}"
+    name = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(node.operation).__name__).lower()
+    return f"{name} of {node.origin}"

@@ -46,6 +46,7 @@ from gpuetl.types.nested_types import children_of, is_list, is_nested, is_struct
 
 STRING_BYTES = 16
 LIST_ELEMENTS = 8
+OFFSET = 4
 GAP_ROWS = 2
 """What a row becomes where gaps are filled, a guess."""
 DEEPEST = 32
@@ -118,15 +119,26 @@ def _output_widths(node: Map | Concat, inputs: Sequence[Widths]) -> Widths:
                 )
                 break
         else:
-            computed[name] = Width(dtype, _state_bytes(operation, name) or type_bytes(dtype))
+            computed[name] = Width(dtype, _state_bytes(node, name, inputs) or type_bytes(dtype))
     return computed
 
 
-def _state_bytes(operation: Node, name: str) -> float:
-    """Return the bytes of the state of an estimate over all rows of a partition; 0 of other columns."""
-    if not isinstance(operation, Aggregate) or operation.by or name not in operation.calls:
+def _state_bytes(node: Map | Concat, name: str, inputs: Sequence[Widths]) -> float:
+    """Return the bytes of the state of an estimate over the rows of a group; 0 of other columns.
+
+    A state has an entry for each value of the group, at most for each of its rows.
+    """
+    operation = node.operation
+    if not isinstance(operation, Aggregate) or name not in operation.calls:
         return 0
-    return STATE_BYTES.get(operation.calls[name].function.name, 0)
+    call = operation.calls[name]
+    most = STATE_BYTES.get(call.function.name, 0)
+    if not (most and operation.by):
+        return most
+    (source,) = node.inputs
+    rows = max(1, estimated_rows(source)[id(source)])
+    groups = max(1.0, min(rows, distinct_keys(inputs[0], operation.by) * node.partitions))
+    return min(most, type_bytes(call.dtype.value_type) * rows / groups) + OFFSET
 
 
 def _computed(expr: Expr, widths: Widths) -> Width:
@@ -213,11 +225,9 @@ def type_bytes(dtype: DataType) -> float:
 # Rows and bytes expected of a physical node, from footers.
 #
 # Where nothing is known of the values, filters keep all rows, and groups are as many as rows.  Elements of lists and
-# rows
-# of CSV files are guesses.  So are matches of keys that are unique on neither side: all keys count as equally
-# frequent,
-# and there are as many as footers allow (Selinger et al., "Access path selection in a relational database management
-# system", 1979).
+# rows of CSV files are guesses.  So are matches of keys that are unique on neither side: all keys count as equally
+# frequent, and there are as many as footers allow (Selinger et al., "Access path selection in a relational database
+# management system", 1979).
 
 
 CSV_ROW_BYTES = 32

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import field, replace
 from functools import cached_property
@@ -49,6 +50,18 @@ def written_key(column: str) -> str:
 def written_keys(columns: Iterable[str]) -> list[str]:
     """Return the names by which the user knows keys, each once."""
     return list(dict.fromkeys(map(written_key, columns)))
+
+
+def shown_order(keys: Iterable[SortKey]) -> str:
+    """Return the columns and expressions of an order as the user knows them, a call's own by its column."""
+    names = written_keys(key.column for key in keys)
+    made = ((name, MADE_KEY.fullmatch(name)) for name in names)
+    shown = (name if found is None else found[1] or f"ORDER BY of {found[2]}" for name, found in made)
+    return ", ".join(dict.fromkeys(shown))
+
+
+MADE_KEY = re.compile(r"(.+):key[0-9]+|(.+):argument[0-9]+", re.DOTALL)
+"""Names of columns that hold an expression of an order: after its text, or after the column of the call."""
 
 
 def written_values(columns: Iterable[str], values: Iterable[str]) -> str:

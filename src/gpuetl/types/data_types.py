@@ -291,7 +291,7 @@ def can_cast(source: DataType, target: DataType) -> bool:
     if families == {"binary"}:
         return BINARY in (source, target)
     if families in ({"number"}, {"number", "string"}, {"decimal", "number"}, {"decimal", "string"}, {"decimal"}):
-        return BOOL not in (source, target) or "decimal" not in families
+        return True
     if families == {"time", "string"}:
         return True
     if families == {"time"}:

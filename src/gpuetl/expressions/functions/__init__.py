@@ -107,7 +107,9 @@ ALIASES = {
     "array_prepend": "list_prepend", "array_push_front": "list_prepend", "array_reverse": "list_reverse", "array_reduce": "list_reduce", "reduce": "list_reduce", "array_reverse_sort": "list_reverse_sort",
     "array_grade_up": "list_grade_up", "grade_up": "list_grade_up", "array_sort": "list_sort",
     "array_distinct": "list_distinct", "array_unique": "list_unique", "list_n_unique": "list_unique", "array_intersect": "list_intersect",
-    "array_select": "list_select", "list_gather": "list_select", "array_where": "list_where", "array_slice": "list_slice", "array_zip": "list_zip", "array_resize": "list_resize",
+    "array_select": "list_select", "list_gather": "list_select", "array_where": "list_where", "array_slice": "list_slice", "array_zip": "list_zip", **dict.fromkeys(("list_kahan_sum", "list_sumkahan"), "list_fsum"),
+    **dict.fromkeys(("list_group_concat", "list_listagg"), "list_string_agg"), "struct_has": "struct_contains", "struct_indexof": "struct_position",
+    **dict.fromkeys(("array_negative_dot_product", "array_negative_inner_product", "list_negative_inner_product"), "list_negative_dot_product"), "array_resize": "list_resize",
     "array_position": "list_position", "list_indexof": "list_position", "array_indexof": "list_position",
     "array_contains": "list_contains", "array_has": "list_contains", "list_has": "list_contains", "array_has_any": "list_has_any",
     "array_has_all": "list_has_all", "list_pack": "list_value", "array_value": "list_value", "list_all": "list_bool_and",
@@ -139,6 +141,8 @@ OVERLOADS = {
     **distributions.COUNTED,
 }
 """Functions that have another name by how many arguments are given, as DuckDB's do."""
+OF_LISTS = {"length": "list_length", "add": "list_concat", "concat": "list_concat", "repeat": "list_repeat"}
+"""Functions that lists have under another name."""
 INSTEAD = {
     "col": "Write the name alone: x > 1.", **dict.fromkeys(("fill", "interpolate_by", "locf"), "Write interpolate(x), interpolate(x, by => ts) or ffill(x) in a window step."), **dict.fromkeys(("nunique", "n_unique", "countdistinct"), "Write count(DISTINCT x)."),
     **dict.fromkeys(("safe_cast", "tryconvert", "try_convert"), "Write TRY_CAST(x AS int64)."), "convert": "Write CAST(x AS int64).",
@@ -242,6 +246,6 @@ def function_names(kinds: tuple[Kind, ...]) -> list[str]:
 
 
 __all__ = [
-    "ALIASES", "FUNCTIONS", "INSTEAD", "INTERNAL", "OVERLOADS", "Function", "Kind", "TypeMismatch", "find_function", "function_names",
+    "ALIASES", "FUNCTIONS", "INSTEAD", "INTERNAL", "OF_LISTS", "OVERLOADS", "Function", "Kind", "TypeMismatch", "find_function", "function_names",
     "table_entry", "unknown_function",
 ]  # fmt: skip

@@ -279,6 +279,17 @@ EXACT_MEAN, EXACT_DURATION_MEAN = (
 )
 """Scalar functions, not for users: means of what partitions carry.  `high` counts as in `HIGH_SUM`."""
 
+CELL = Aggregate(
+    "cell",
+    "x place number! cells!",
+    anything(),
+    "x of the group's one row whose place has a number, from 0; null of none.",
+    "",
+    None,
+    nested=True,
+)
+"""Not for users: what pivot takes a column from.  A row has a place below `cells`, or a negative one, which is in no cell."""
+
 CENTER = Aggregate("center", "x", in_float64, "The mean, exact where all values are equal.", "", None)
 CO_MOMENT = Aggregate("co_moment", "x y", in_float64, "The sum of (x - mean x)(y - mean y) over pairs.", "", None)
 MERGED_CO_MOMENT = Aggregate(
@@ -301,6 +312,7 @@ INTERNAL = {
         *WHOLE_SUMS.values(),
         EXACT_MEAN,
         EXACT_DURATION_MEAN,
+        CELL,
         CENTER,
         CO_MOMENT,
         MERGED_CO_MOMENT,

@@ -14,10 +14,10 @@ A format is a constant: literal text and specifiers.  Most specifiers stand for 
 
 CAST reads and writes ISO forms:
 
-- A date is `2013-03-09`.
-- A timestamp may have a time after a space or `T`: `2013-03-09T17:05:30.25`.  Minutes, seconds and 1 to 6 digits of a fraction
-  can be left out.  CAST writes `2013-03-09 17:05:30.250000`.
-- A zoned timestamp needs a time, and `Z`, `+02`, `+0200` or `+02:00` at the end.  CAST writes the clock of the zone with its
+- A date is `2013-03-09`; CAST also reads `2013/3/9` and `2013 3 9`.
+- A timestamp may have a time after a space or `T`: `2013-03-09T17:05:30.25`.  Minutes, seconds and a fraction can be left out.
+  CAST writes `2013-03-09 17:05:30.250000`.
+- A zoned timestamp needs a time, and `Z`, ` UTC`, `+02`, `+0200` or `+02:00` at the end.  CAST writes the clock of the zone with its
   offset: `2013-03-09 18:05:30.250000+0100`, or `Z` in UTC.
 """
 

@@ -6,7 +6,15 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing, anything, beyond, scalar_call
+from gpuetl.expressions.functions.function import (
+    Function,
+    TypeMismatch,
+    Typing,
+    anything,
+    beyond,
+    check_between,
+    scalar_call,
+)
 from gpuetl.expressions.functions.lists import ListFunction, beside_value, element_of, whole_numbers
 from gpuetl.expressions.functions.meeting import meet
 from gpuetl.expressions.ir import Call, Column, Expr, Literal
@@ -44,6 +52,21 @@ def is_null(arg: Expr) -> bool:
 def is_of_unknown_size(args: Sequence[Expr]) -> bool:
     """Return whether the last argument is no constant within limits: what `fails` asks."""
     return beyond(len(args) - 1, 0, MOST_ELEMENTS)(args)
+
+
+def sized(args: Sequence[Expr]) -> Typing:
+    """A list, and how many elements it has."""
+    element_of(args[0])
+    whole_numbers(args[1:], "size")
+    check_between(args[1], "size", 1, MOST_ELEMENTS)
+    return [args[0].dtype, INT64], args[0].dtype
+
+
+def repeated(args: Sequence[Expr]) -> Typing:
+    """A list, and a whole number."""
+    element_of(args[0])
+    whole_numbers(args[1:], "count")
+    return [args[0].dtype, INT64], args[0].dtype
 
 
 def zipped(args: Sequence[Expr]) -> Typing:
@@ -101,6 +124,10 @@ FUNCTIONS = (
     ListFunction("list_resize", "x size value?", resized, "The first elements, as many as size; missing ones are value, or null.  A null list "
                  "is null, and a null size is 0.", "list_resize([1, 2], 4, 0)", [1, 2, 0, 0], nulls="own",
                  fails=beyond(1, 0, MOST_ELEMENTS), expansion=resized_list),
+    ListFunction("list_repeat", "x count", repeated, "The elements `count` times, one list after the other: `repeat(x, count)`.  None where count "
+                 "is negative.", "list_repeat([1, 2], 2)", [1, 2, 1, 2], can_fail=True),
+    ListFunction("list_of_size", "x size!", sized, "The list itself; another number of elements is an error: `CAST(x AS FLOAT[3])`.",
+                 "list_of_size([1, 2], 2)", [1, 2], can_fail=True),
     ListFunction("list_zip", "x y*", zipped, "Structs of the elements in the same place, as `row(x[1], y[1])`.  It is as long as the longest "
                  "list, and missing elements are null; with `true` as the last argument, as long as the shortest.  A null list has "
                  "no elements.  Never null.", "list_zip([1, 2], ['a'])",

@@ -144,6 +144,19 @@ def among_values(call: Call) -> Expr:
     return scalar_call("list_contains", (scalar_call("map_values", (m,), pa.list_(m.dtype.item_type)), value), BOOL)
 
 
+def has_pair(args: Sequence[Expr]) -> Typing:
+    """A map, and values that widen to the types of its keys and of its values."""
+    return [*has_key(args[:2])[0], has_value([args[0], args[2]])[0][1]], BOOL
+
+
+def among_entries(call: Call) -> Expr:
+    """Return `map_contains_entry`: the key is there, and its value is the one given, or null as it is."""
+    m, key, value = call.args
+    found = scalar_call("map_get", (m, key), m.dtype.item_type)
+    same = scalar_call("is_not_distinct", (found, value), BOOL)
+    return scalar_call("and", (scalar_call("map_contains", (m, key), BOOL), same), BOOL)
+
+
 def united(args: Sequence[Expr]) -> Typing:
     """Maps of one type; a null may be any."""
     types = list(dict.fromkeys(map_of(arg) for arg in args if arg.dtype != NULL))
@@ -178,6 +191,8 @@ FUNCTIONS = (
                 expansion=among_keys),
     MapFunction("map_contains_value", "x value", has_value, "Whether a key has this value.", "map_contains_value(m, 2)", True,
                 expansion=among_values),
+    MapFunction("map_contains_entry", "x key value", has_pair, "Whether the map has the key with this value; a null value is one.",
+                "map_contains_entry(m, 'b', 2)", True, nulls="own", expansion=among_entries),
     MapFunction("map_concat", "x y*", united, "The entries of all maps; of a key in several the last value, in the place of the first.  A "
                 "null map has none; null where all are.", "map_values(map_concat(m, MAP {'c': 3, 'a': 4}))", [4, 2, 3], nulls="own",
                 rewrite=by_pairs),

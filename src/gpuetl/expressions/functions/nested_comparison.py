@@ -92,6 +92,8 @@ def same(x: Expr, y: Expr) -> Expr:
     """Return `x IS NOT DISTINCT FROM y`: never null."""
     if isinstance(x, Literal) or isinstance(y, Literal):  # a null
         return scalar_call("is_null", (y if isinstance(x, Literal) else x,), BOOL)
+    if x.dtype == NULL:
+        return Literal(True, BOOL)
     if not is_nested(x.dtype):
         equal_or_null = scalar_call("is_not_distinct", (x, y), BOOL)
         if not is_floating(x.dtype):

@@ -10,7 +10,7 @@ and strings end with a zero byte.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
 import pyarrow as pa
 
@@ -30,7 +30,7 @@ def order_text(x: Expr) -> Call:
     return scalar_call("order_text", (x,), STRING)
 
 
-def is_order_text(x: Expr) -> bool:
+def is_order_text(x: Expr) -> TypeGuard[Call]:
     """Return whether an expression is the text of a value."""
     return isinstance(x, Call) and x.function.name == "order_text"
 

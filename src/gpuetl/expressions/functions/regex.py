@@ -7,9 +7,10 @@ ends of the text.  There are classes with `[[:alpha:]]` and general categories `
 reference, since a match takes time in proportion to the text.  `options` are letters: `i` any case, `c` case counts, `s` `.`
 is all characters, `m`, `n` or `p` it is not, `l` no character is special.
 
-Patterns, replacements and groups may come from columns; options are constants, but a pattern can begin with its flags.  A
-row's pattern that is not valid stops the run with the row, unless its text is null.  Each distinct pattern of a partition
-is read once, on the CPU; it is meant for thousands of them, not millions.  In YAML's double quotes `\` is an escape: write
+Patterns, replacements and groups may come from columns: `message ~ pattern`, also as the condition of a join.  Options are
+constants, but a pattern can begin with its flags.  A row's pattern that is not valid stops the run with the row, unless its
+text is null.  Each distinct pattern of a partition is read once, on the CPU: thousands of them take little time, millions
+take minutes, and on a GPU all of them 1 GiB at most.  In YAML's double quotes `\` is an escape: write
 the expression in single quotes, or in none.
 """
 

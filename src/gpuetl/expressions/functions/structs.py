@@ -6,17 +6,30 @@ An unnest step gives each field a column.  `{'a': x}` is a struct, too.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 import pyarrow as pa
 
 from gpuetl.errors import have_hint
 from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing, scalar_call
-from gpuetl.expressions.ir import Call, Expr, Literal
+from gpuetl.expressions.functions.nested_comparison import same
+from gpuetl.expressions.ir import Call, Cast, Expr, Literal
 from gpuetl.messages import coded
-from gpuetl.types.data_types import BOOL, NULL, STRING, DataType, type_name
-from gpuetl.types.nested_types import field_names, field_type, is_list, is_map, is_struct, struct_of, tuple_of
+from gpuetl.types.common_types import common_nested
+from gpuetl.types.data_types import BOOL, INT64, NULL, STRING, DataType, is_floating, type_name
+from gpuetl.types.nested_types import (
+    field_names,
+    field_type,
+    is_list,
+    is_map,
+    is_nested,
+    is_struct,
+    is_tuple,
+    struct_of,
+    tuple_of,
+)
 
 StructFunction = partial(Function, nested=True)
 
@@ -31,6 +44,8 @@ def field_of(args: Sequence[Expr]) -> Typing:
         raise TypeMismatch(message, instead_of_field(struct.dtype, name))
     if not isinstance(name, Literal):  # a parameter without a value
         raise TypeMismatch("takes the name of a field as a constant")
+    if type(name.value) is int and is_tuple(struct.dtype) and 1 <= name.value <= struct.dtype.num_fields:
+        return [struct.dtype, name.dtype], struct.dtype[name.value - 1].type
     found = field_type(struct.dtype, str(name.value))
     if found is None:
         message = coded("GE1118", f"finds no field '{name.value}' in {type_name(struct.dtype)}")
@@ -46,6 +61,111 @@ def instead_of_field(dtype: DataType, name: Expr) -> str:
     if is_list(dtype):
         return f"Write [1].{field} after the column for the first element, or explode the list in a step before."
     return ""
+
+
+def by_name(call: Call) -> Call:
+    """Return `struct_extract` of a place, which values without names have, as that of a name."""
+    struct, name = call.args
+    if not isinstance(name, Literal) or type(name.value) is not int or struct.dtype == NULL:
+        return call
+    return replace(call, args=(struct, Literal(struct.dtype[name.value - 1].name, STRING)))
+
+
+def placed(args: Sequence[Expr]) -> Typing:
+    """A struct, and the place of a field."""
+    dtype = struct_type(args[0])
+    place = args[1].value if isinstance(args[1], Literal) else None
+    if dtype == NULL:
+        return [NULL, args[1].dtype], NULL
+    if type(place) is not int or not 1 <= place <= dtype.num_fields:
+        raise TypeMismatch(coded("GE1118", f"takes a place from 1 to {dtype.num_fields}, got {place}"))
+    return [dtype, args[1].dtype], dtype[place - 1].type
+
+
+def field_at(call: Call) -> Expr:
+    """Return `struct_extract_at` as the field of a name."""
+    struct, place = call.args
+    if struct.dtype == NULL or not isinstance(place, Literal):
+        return Literal(None, call.dtype)
+    return part(struct, struct.dtype[int(place.value) - 1].name, call.dtype)
+
+
+def struct_type(arg: Expr) -> DataType:
+    """Return the type of a struct, or of a null."""
+    if arg.dtype != NULL and not is_struct(arg.dtype):
+        raise TypeMismatch(coded("GE1118", f"takes a struct, got {type_name(arg.dtype)}"))
+    return arg.dtype
+
+
+def searched(args: Sequence[Expr]) -> Typing:
+    """A struct, and a value whose type meets that of a field."""
+    dtype = struct_type(args[0])
+    if dtype != NULL and not any(common_nested(field.type, args[1].dtype) for field in dtype):
+        raise TypeMismatch(f"cannot look for {type_name(args[1].dtype)} in {type_name(dtype)}")
+    return [arg.dtype for arg in args], BOOL
+
+
+def found_place(args: Sequence[Expr]) -> Typing:
+    """A struct, and a value whose type meets that of a field; the result is a place."""
+    return searched(args)[0], INT64
+
+
+def hits(struct: Expr, value: Expr) -> Iterator[tuple[int, Expr]]:
+    """Yield the places of fields whose types meet the value's, and whether they are the value, or null as it is."""
+    for place, field in enumerate(struct.dtype, 1):
+        meeting = common_nested(field.type, value.dtype)
+        if meeting is not None:
+            yield place, same_values(part(struct, field.name, field.type), value, meeting)
+
+
+def same_values(field: Expr, value: Expr, dtype: DataType) -> Expr:
+    """Return whether two values are the same in a type: NaN is NaN, and null is null."""
+    if isinstance(value, Literal) and value.value is None:
+        return scalar_call("is_null", (field,), BOOL)
+    x, y = (each if each.dtype == dtype else Cast(each, dtype, implicit=True) for each in (field, value))
+    if is_nested(dtype):
+        return same(x, y)
+    equal = scalar_call("is_not_distinct", (x, y), BOOL)
+    if not is_floating(dtype):
+        return equal
+    both_nan = scalar_call("and", tuple(scalar_call("is_nan", (each,), BOOL) for each in (x, y)), BOOL)
+    return scalar_call("case", (both_nan, Literal(True, BOOL), equal), BOOL)
+
+
+def place_of_value(call: Call) -> Expr:
+    """Return `struct_position` as a choice by the fields."""
+    struct, value = call.args
+    if struct.dtype == NULL:
+        return Literal(None, INT64)
+    missing = scalar_call("is_null", (struct,), BOOL)
+    branches = [part for place, hit in hits(struct, value) for part in (hit, Literal(place, INT64))]
+    return scalar_call("case", (missing, Literal(None, INT64), *branches), INT64)
+
+
+def has_field_of_value(call: Call) -> Expr:
+    """Return `struct_contains` as a choice by the fields."""
+    struct, value = call.args
+    if NULL in (struct.dtype, value.dtype):
+        return Literal(None, BOOL)
+    branches = [part for _, hit in hits(struct, value) for part in (hit, Literal(True, BOOL))]
+    missing = [part for each in call.args for part in (scalar_call("is_null", (each,), BOOL), Literal(None, BOOL))]
+    return scalar_call("case", (*missing, *branches, Literal(False, BOOL)), BOOL)
+
+
+def without_names(args: Sequence[Expr]) -> Typing:
+    """A struct; the result has its values without names."""
+    dtype = struct_type(args[0])
+    return [dtype], NULL if dtype == NULL else tuple_of(field.type for field in dtype)
+
+
+def values_of_fields(call: Call) -> Expr:
+    """Return `struct_values`, null of a null, as a struct without names."""
+    (struct,) = call.args
+    if struct.dtype == NULL:
+        return Literal(None, NULL)
+    values = scalar_call("struct_pack", tuple(part(struct, f.name, f.type) for f in struct.dtype), call.dtype)
+    null = scalar_call("is_null", (struct,), BOOL)
+    return scalar_call("case", (null, Literal(None, call.dtype), values), call.dtype)
 
 
 def packed(args: Sequence[Expr]) -> Typing:
@@ -118,7 +238,7 @@ def names_of_fields(call: Call) -> Expr:
 
 FUNCTIONS = (
     StructFunction("struct_extract", "x field!", field_of, "`x.field`: a field of a struct; null where the struct is.",
-                   "struct_pack(a := 1, b := 'x').b", "x"),
+                   "struct_pack(a := 1, b := 'x').b", "x", rewrite=by_name),
     StructFunction("struct_pack", "field*", packed, "A struct of named values: `struct_pack(a := x, b := y)`.  "
                    "`struct(a, y AS b)` is the same.  Never null.",
                    "struct_pack(a := 1, b := 'x')", {"a": 1, "b": "x"}, nulls="own"),
@@ -135,4 +255,13 @@ FUNCTIONS = (
                    expansion=joined_fields),
     StructFunction("struct_keys", "x", named, "The names of the fields, as a list.", "struct_keys(struct_pack(a := 1, b := 'x'))",
                    ["a", "b"], expansion=names_of_fields),
+    StructFunction("struct_values", "x", without_names, "The values of the fields without names: see `row`.",
+                   "struct_values(struct_pack(a := 1, b := 'x'))", {"element1": 1, "element2": "x"}, expansion=values_of_fields),
+    StructFunction("struct_extract_at", "x place!", placed, "The field at a place, from 1.", "struct_extract_at(struct_pack(a := 1, b := 'x'), 2)",
+                   "x", expansion=field_at),
+    StructFunction("struct_position", "x value", found_place, "The place, from 1, of the first field that is value, or null as it is; null where "
+                   "there is none.  Fields of types that do not meet the value's are not compared.", "struct_position(row(7, 'a', 5), 5)", 3,
+                   nulls="own", expansion=place_of_value),
+    StructFunction("struct_contains", "x value", searched, "Whether a field is value.", "struct_contains(row(7, 'a', 5), 'a')", True,
+                   expansion=has_field_of_value),
 )  # fmt: skip

@@ -1,17 +1,18 @@
 """Formats of values, as DuckDB has them: `format('{}: {:.2f}', name, x)` and `printf('%s: %.2f', name, x)`.
 
-A field is `{}`, `{0}` or `{:…}`: perhaps a fill and `<`, `>` or `^`, then `+`, `0`, a width, `,` for thousands, `.2` for digits, and
-`s`, `d` or `f`.  Strings, whole numbers, booleans and dates are written as they are by `{}`.  Floats and decimals need `f`; they are
+A field is `{}`, `{0}` or `{:…}`: perhaps a fill and `<`, `>` or `^`, then `+`, `0`, a width, `,`, `_` or `'` between thousands, `.2` for digits, and
+`s`, `d`, `f`, or for integers `x`, `X`, `o` or `b` (base 16, 8 and 2).  `printf` writes a negative integer in such a base as its 64 bits.  Strings, whole numbers, booleans and dates are written as they are by `{}`.  Floats and decimals need `f`; they are
 rounded from their exact value as float64, half to even.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pyarrow as pa
 
-from gpuetl.expressions.format_text import PARSERS, Field, InvalidFormat, Piece
+from gpuetl.expressions.format_text import BASES, PARSERS, Field, InvalidFormat, Piece
 from gpuetl.expressions.functions.function import ENTRIES, Function, Rule, TypeMismatch, Typing
 from gpuetl.expressions.ir import Call, Cast, Expr, Literal
 from gpuetl.messages import coded
@@ -71,11 +72,14 @@ def kept_type(dtype: DataType) -> DataType:
 
 def check_value(field: Field, dtype: DataType) -> None:
     """Refuse a value whose type a field does not write."""
-    number = field.plus or field.zeros or field.commas
+    number = field.plus or field.zeros or bool(field.separator)
     if dtype == NULL:
         return
     if is_integer(dtype):
-        wrong, needed = field.kind not in ("", "d") or field.precision >= 0, "{:d}, or a CAST to float64 for {:.2f}"
+        wrong, needed = (
+            field.kind not in ("", "d", *BASES) or field.precision >= 0,
+            "{:d} or {:x}, or a CAST to float64 for {:.2f}",
+        )
     elif is_floating(dtype) or is_decimal(dtype):
         wrong, needed = field.kind != "f", "{:.2f}"
     elif dtype == STRING:
@@ -105,11 +109,11 @@ def joined(call: Call) -> Expr:
         else:
             right = not piece.align and value.dtype != STRING
             field = Field(
-                0, piece.fill, piece.align or (">" if right else "<"), piece.plus, piece.zeros, piece.width, piece.commas,
-                6 if piece.kind == "f" and piece.precision < 0 else piece.precision, piece.kind,
+                0, piece.fill, piece.align or (">" if right else "<"), piece.plus, piece.zeros, piece.width, piece.separator,
+                6 if piece.kind == "f" and piece.precision < 0 else piece.precision, piece.kind, piece.bits,
             )  # fmt: skip
             if piece.zeros:
-                field = Field(0, " ", "", piece.plus, True, piece.width, False, field.precision, piece.kind)
+                field = replace(field, fill=" ", align="", separator="")
             parts.append(Call(FORMATTED, (value, Literal(field.written, STRING)), STRING))
     if not parts:
         return Literal("", STRING)

@@ -80,6 +80,8 @@ Expressions take nested values apart:
 | `[a, b, 3]` | a new list |
 | `list_transform(x, lambda e: e + 1)` | the list of what a lambda gives of each element |
 | `list_reduce(x, lambda total, e: total + e, 0)` | one value, made of the elements one after the other; on a GPU, all lists take a step at once, so a list of a million elements takes a million steps |
+| `x || y` | the elements of two lists, one list after the other; null where one is null |
+| `CAST(x AS FLOAT[3])` | a list of float32, whose length is checked: other lengths are an error, and null with TRY_CAST |
 | `list_zip(x, y)` | structs of the elements in the same place: `list_zip([1, 2], ['a', 'b'])[2][1]` is 2 |
 | `[e + 1 for e in x if e > 0]` | the same of those elements for which a condition holds |
 | `m['key']` | the value of a map's key |
@@ -217,8 +219,9 @@ READ = Example(
 )
 CASTS = r"""
 `CAST(x AS date)` reads the same strings on every engine. Any other string is an error ([GE2002](errors/GE2002.md)),
-and null in TRY_CAST. Other strings are, for example, digits other than 0 to 9, other bases, separators, spaces and
-the empty string. CSV values follow the same rules, but gpuetl ignores spaces and tabs around them.
+and null in TRY_CAST. Other strings are, for example, digits other than 0 to 9, other bases, separators and
+the empty string. Spaces around numbers, dates and times do not count. CSV values follow the same rules, but gpuetl
+ignores spaces and tabs around all of them.
 
 | type | strings, as a regular expression | |
 |---|---|---|
@@ -227,13 +230,14 @@ the empty string. CSV values follow the same rules, but gpuetl ignores spaces an
 | | `[-+]?(inf\|infinity\|nan)`, in either case | |
 | decimals | the same numbers as floats | exact: a value that needs more digits is an error |
 | bool | `true\|t\|yes\|y\|1`, `false\|f\|no\|n\|0`, in either case | |
-| date | `[0-9]{4}-[0-9]{2}-[0-9]{2}` | a day of the calendar |
-| timestamp | date `([ T][0-9]{2}(:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?)?` | to 23:59:59.999999 |
-| timestamp_ns | the same, with 1 to 9 digits of a second | from 1677-09-21 to 2262-04-11 |
+| date | `[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}`, or `/` or a space for both `-` | a day of the calendar |
+| timestamp | date `([ T] *[0-9]{2}(:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?)?)?` | more than 6 digits of a second are cut; 24:00:00 is the next midnight |
+| time | `[0-9]{1,2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?` | to 23:59:59.999999 |
+| timestamp_ns | as timestamp; more than 9 digits are cut | from 1677-09-21 to 2262-04-11 |
 | duration | amounts with units, `1 day 2 hours`, `1h30m`, `3 days ago`, a time at the end, `1 day 2:30:00`, or seconds, `47.21` | each to the microsecond; months have no fixed length |
 | binary | ASCII, and any byte as `\xAA`; no other `\` | `encode(x)` has the UTF-8 of all strings |
 | uuid | `6f9619ff-8b86-d011-b42d-00c04fc964ff`, in either case | |
-| timestamp[Zone] | timestamp with hours `(Z\|[-+][0-9]{2}(:?[0-9]{2})?)` | the offset to UTC, hours to 23 |
+| timestamp[Zone] | timestamp with hours `(Z\| ?UTC\|[-+][0-9]{2}(:?[0-9]{2})?)` | the offset to UTC, hours to 23 |
 
 Lists, structs and maps are read from DuckDB's text of them:
 

@@ -76,7 +76,8 @@ class Join(Step):
     l.day >= r.begins and l.day < r.ends}`. `l.` and `r.` are the left and the right side. You can leave them out for a
     name that only one side has. A row without such a pair has no match. Without keys, a comparison of a left with a
     right number, date, timestamp or duration finds the pairs in sorted rows. Other conditions are computed for every
-    pair.
+    pair. Each partition of the left side meets the whole right side then, so put the smaller input on the right:
+    `gpuetl plan` says how much memory that takes.
 
     `asof: ts` takes for each left row one right row: the last one that is not after it. See
     [as-of joins](#as-of-joins).

@@ -11,6 +11,7 @@ from gpuetl.errors import Problems
 from gpuetl.expressions.build import col, lit
 from gpuetl.expressions.expression import apply
 from gpuetl.expressions.functions import FUNCTIONS
+from gpuetl.expressions.functions.aggregates import CELL
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, substitute, transform
 from gpuetl.expressions.resolve import formula
 from gpuetl.messages import coded
@@ -31,11 +32,9 @@ from gpuetl.types.data_types import (
     STRING,
     UNKNOWN,
     DataType,
-    can_be_key,
     can_cast,
     is_floating,
     type_name,
-    value_kinds,
 )
 from gpuetl.types.schema import free_name
 
@@ -78,13 +77,6 @@ class Pivot(Step):
         labels = self.labels(context, grouped)
         if not known or labels is None or self.names in self.by or self.names not in grouped.schema:
             return Unknown(source=grouped, columns={}, origin=context.origin)
-        for name in self.cells:
-            dtype = grouped.schema.get(name, UNKNOWN)
-            if dtype != UNKNOWN and not can_be_key(dtype):
-                what = "values" if name == ALONE else f"'{name}'"
-                message = coded("GE1824", f"a pivot takes no {value_kinds(dtype)}, and {what} is {type_name(dtype)}")
-                context.problem(message, "Aggregate to a single value.", self.cells[name])
-                return Unknown(source=grouped, columns={}, origin=context.origin)
         return self.spread(context, grouped, labels, self.empty_values(context, source, cells))
 
     @property
@@ -162,26 +154,22 @@ class Pivot(Step):
         self, context: Context, node: Node, place: Column, labels: Mapping[str, Literal], empty: Mapping[str, Expr]
     ) -> Node:
         """Choose the cells: of each group and column there is one row or none."""
-        arguments, calls, results = nodes.passing(node.schema), dict[str, Call](), dict[str, Expr]()
+        calls, results = dict[str, Call](), dict[str, Expr]()
         for number, (label, literal) in enumerate(labels.items()):
-            there = call("equal", BOOL, place, Literal(number, INT64))
+            where = (place, Literal(number, INT64), Literal(len(labels), INT64))
             for name, output in zip(self.cells, self.outputs(label), strict=True):
                 dtype = node.schema[name]
-                argument = free_name(f"{output}:argument", arguments)
-                arguments[argument] = Call(FUNCTIONS["scalar", "case"], (there, Column(name, dtype)), dtype)
                 cell = free_name(f"{output}:cell", node.schema, calls)
-                calls[cell] = Call(FUNCTIONS["aggregate", "max"], (Column(argument, dtype),), dtype)
+                calls[cell] = Call(CELL, (Column(name, dtype), *where), dtype)
                 results[output] = Column(cell, dtype)
                 if name in empty:
-                    has, any_row = f"{label}:there", f"{label}:has_row"
-                    arguments[has] = there
-                    calls[any_row] = Call(FUNCTIONS["aggregate", "any"], (Column(has, BOOL),), BOOL)
+                    found = f"{label}:place"
+                    calls[found] = Call(CELL, (place, *where), INT64)
                     other = substitute(empty[name], {str(self.names): literal})
-                    parts = (Column(any_row, BOOL), Column(cell, dtype), other)
+                    parts = (call("is_null", BOOL, Column(found, INT64)), other, Column(cell, dtype))
                     results[output] = Call(FUNCTIONS["scalar", "case"], parts, dtype)
-        prepared = nodes.Project(source=node, columns=arguments, origin=context.origin)
         by = tuple(map(str, self.by))
-        whole = nodes.Aggregate(source=prepared, by=by, calls=calls, origin=context.origin)
+        whole = nodes.Aggregate(source=node, by=by, calls=calls, origin=context.origin)
         columns = {**nodes.passing(whole.schema.select(by)), **results}
         return nodes.Project(source=whole, columns=columns, origin=context.origin)
 

@@ -272,7 +272,7 @@ def split_calls(kind: Kind, outputs: Mapping[str, Expr], used_names: Container[s
     """
     parts = Calls()
     names: dict[Expr, str] = {}
-    arguments: dict[Expr, str] = {}
+    arguments: dict[tuple[Expr, bool], str] = {}
     for output, expr in outputs.items():
         for call in calls_of(kind, [expr]):
             if call not in names:
@@ -289,7 +289,7 @@ def split_calls(kind: Kind, outputs: Mapping[str, Expr], used_names: Container[s
 
 
 def _on_columns(
-    call: Call, output: str, arguments: dict[Expr, str], before: dict[str, Expr], columns: Container[str]
+    call: Call, output: str, arguments: dict[tuple[Expr, bool], str], before: dict[str, Expr], columns: Container[str]
 ) -> Call:
     """Return a call on columns; `arguments` has the names of those that are computed `before`."""
 
@@ -298,10 +298,11 @@ def _on_columns(
             return argument
         if is_sort_key(argument):
             return replace(argument, args=(on_column(argument.args[0]), *argument.args[1:]))
-        name = arguments.get(argument)
-        if name is None:  # rows that tie in the text of a value are equal
-            stem = f":order of {output}" if is_order_text(argument) else f"{output}:argument"
-            name = arguments[argument] = free_name(stem, columns, before)
+        own = is_order_text(argument) and call.args[0] in (argument, *argument.args)
+        name = arguments.get((argument, own))
+        if name is None:  # rows that tie in the text of the call's value are equal
+            stem = f":order of {output}" if own else f"{output}:argument"
+            name = arguments[argument, own] = free_name(stem, columns, before)
             before[name] = argument
         return Column(name, argument.dtype)
 

@@ -72,10 +72,10 @@ def writer(source: DataType) -> str:
 def reader(target: DataType) -> str:
     """Return the C++ call that reads a value from a text, as an `Outcome`."""
     if is_decimal(target):
-        return f"read_decimal({{}}, {target.precision}, {target.scale})"
+        return f"read_decimal(without_spaces({{}}), {target.precision}, {target.scale})"
     if is_floating(target):
-        return f"read_float<{c_type(target)}>({{}})"
-    return "read_bool({})" if target == BOOL else f"read_integer<{c_type(target)}>({{}})"
+        return f"read_float<{c_type(target)}>(without_spaces({{}}))"
+    return "read_bool({})" if target == BOOL else f"read_integer<{c_type(target)}>(without_spaces({{}}))"
 
 
 def text_cast_headers(cast: Cast) -> tuple[str, ...]:
@@ -187,7 +187,7 @@ def always_held(cast: Cast) -> str | None:
     source, target = cast.operand.dtype, cast.dtype
     if is_decimal(source) and is_floating(target):
         return f"float_of_decimal<{c_type(target)}, {source.scale}>({{}})"
-    if source == BOOL or (cast.implicit and is_floating(target)):
+    if (source == BOOL and not is_decimal(target)) or (cast.implicit and is_floating(target)):
         return f"{c_type(target)}({{}})"
     if not cast.implicit or source == UINT64:
         return None
@@ -206,6 +206,8 @@ def conversion(source: DataType, target: DataType) -> str:
 
 def decimal_conversion(source: DataType, target: DataType) -> str:
     """Return the text of what converts from or to a decimal, not to a float."""
+    if target == BOOL:
+        return f"truth_of_decimal<{source.scale}>({{}})"
     if not is_decimal(target):
         return f"integer_of_decimal<{c_type(target)}, {source.scale}>({{}})"
     if is_floating(source):

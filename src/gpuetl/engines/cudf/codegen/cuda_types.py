@@ -133,6 +133,11 @@ def c_words(values: Iterable[int]) -> str:
     return 'U"' + "".join(f"\\x{value:x}" for value in values) + '"'
 
 
+def c_short_words(values: Iterable[int]) -> str:
+    """Return the text of constant words of 16 bits, as a `const char16_t*`."""
+    return "u" + c_words(values)[1:]
+
+
 # Columns as kernels take them: parameters, the arguments that go with them, and accessors that read a row.
 
 

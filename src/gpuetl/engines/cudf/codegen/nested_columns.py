@@ -33,6 +33,7 @@ from gpuetl.engines.cudf.machine import Array, Machine
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.functions.list_edits import sort_order
 from gpuetl.expressions.ir import Call, Column, Expr, Literal, transform
+from gpuetl.expressions.nested_casts import without_nested_cast
 from gpuetl.plan.node import SortKey
 from gpuetl.types.data_types import INT64, NULL
 from gpuetl.types.nested_types import field_names, is_nested
@@ -60,7 +61,8 @@ def in_flat_parts(expr: Expr) -> Expr:
     if not isinstance(expr, Call):
         return expr
     if expr.function.expansion:
-        return transform(expr.function.expansion(expr), in_flat_parts)
+        expanded = transform(expr.function.expansion(expr), without_nested_cast)
+        return transform(expanded, in_flat_parts)
     name, args = expr.function.name, expr.args
     if (of_nulls := without_null_lists(expr)) is not expr:
         return of_nulls

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuetl.engines.cudf.codegen.coded_strings import coded
-from gpuetl.engines.cudf.codegen.functions.regex import begins_at_start, program_of, whole
+from gpuetl.engines.cudf.codegen.functions.regex_instructions import begins_at_start, program_of, whole
 from gpuetl.engines.cudf.columns.arrays import choose, numbers_where, set_marks
 from gpuetl.engines.cudf.columns.gather import take
 from gpuetl.engines.cudf.columns.interchange import to_arrow
@@ -27,8 +27,9 @@ from gpuetl.records import dataclass
 # One program: a header of four words as in regex.cuh, then instructions and classes.
 
 
-FIRST_SIZE, SIZE_FACTOR, LAST_SIZE = 32, 4, 8192
+SIZES = (32, 128, 512, 1024, 2048, 4096, 8192)
 """Kernels are compiled for programs of these sizes: threads, a quarter of the instructions, half of the stack."""
+FIRST_SIZE, LAST_SIZE = SIZES[0], SIZES[-1]
 MOST_KEPT = 1 << 14
 NONE_OF_ROW, REFUSED = -1, -2
 """Places of rows that have no program: something is null, or the pattern is refused."""
@@ -53,14 +54,13 @@ def compiled_pattern(function: str, asked: RowPattern, keep: tuple[int, ...] | i
     kept = tuple(range(1, min(keep, parsed.groups) + 1)) if isinstance(keep, int) else keep
     program = program_of(root, kept)
     instructions, threads, stack = program.sizes()
-    size = FIRST_SIZE
-    while size < LAST_SIZE and (threads > size or instructions > 4 * size or stack > 2 * size):
-        size *= SIZE_FACTOR
-    header = [min(size, LAST_SIZE), begins_at_start(root), parsed.groups, instructions]
-    if threads > header[0] or instructions >= 4 * LAST_SIZE or stack > 2 * header[0]:
+    needed = max(threads, -(-instructions // 4), -(-stack // 2))
+    size = next((size for size in SIZES if size >= needed), None)
+    if size is None or instructions >= 4 * LAST_SIZE:
         what = with_code("GE2008", f"the pattern '{asked.pattern}' has {instructions:,} instructions")
         raise EvaluationError(what, "Nest fewer repetitions.")
-    return CompiledPattern(np.array(header + program.words(), np.uint32), header[0], len(kept), parsed.groups)
+    header = [size, begins_at_start(root), parsed.groups, instructions]
+    return CompiledPattern(np.array(header + program.words(), np.uint32), size, len(kept), parsed.groups)
 
 
 # The programs of all patterns of a partition.

@@ -18,7 +18,7 @@ from gpuetl.engines.cudf.columns.vector import has_bytes
 from gpuetl.engines.zones import zone_clock
 from gpuetl.expressions.functions import FUNCTIONS
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Lambda, Literal, can_fail, children, transform, walk
-from gpuetl.expressions.nested_casts import nested_cast
+from gpuetl.expressions.nested_casts import without_nested_cast
 from gpuetl.records import dataclass
 from gpuetl.types.calendar_intervals import CALENDAR
 from gpuetl.types.data_types import BOOL, STRING, DataType
@@ -274,6 +274,10 @@ class Preparation:
             return replace(expr, args=(self.column(lists, TRUE), *(self.column(arg, guard) for arg in expr.args[1:])))
         if guard != TRUE and is_of_rows(expr):
             return self.of_rows(expr, guard)
+        if guard != TRUE and is_nested(expr.dtype) and writer_of(expr) and expr.function.fails_for(expr.args):
+            first = case(guard, expr.args[0], dtype=expr.args[0].dtype)  # lists of other rows are null
+            known = self.column(first, TRUE) if is_nested(first.dtype) else self.part(first)
+            return replace(expr, args=(known, *(self.part(arg, guard) for arg in expr.args[1:])))
         part = self.column if is_library(expr) else self.part
         return replace(expr, args=tuple(part(arg, guard) for arg in expr.args))
 
@@ -327,18 +331,11 @@ def chooses(expr: Expr) -> TypeGuard[Call]:
     return isinstance(expr, Call) and expr.function.name in ("case", "coalesce")
 
 
-def without_cast(expr: Expr) -> Expr:
-    """Return a cast to a nested type as what it is: of that type already, null, or casts of all parts."""
-    if isinstance(expr, Cast) and is_nested(expr.dtype):
-        return nested_cast(expr.operand, expr.dtype, expr.lenient, expr.implicit)
-    return expr
-
-
 def flattened(expr: Expr) -> Expr:
     """Return an expression without casts to nested types, whose maps are lists: see `in_flat_parts`."""
     from gpuetl.engines.cudf.codegen.nested_columns import in_flat_parts
 
-    return transform(transform(transform(expr, without_cast), in_flat_parts), by_row)
+    return transform(transform(transform(expr, without_nested_cast), in_flat_parts), by_row)
 
 
 def case(*args: Expr, dtype: DataType) -> Expr:

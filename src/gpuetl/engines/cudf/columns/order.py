@@ -23,7 +23,7 @@ from gpuetl.engines.cudf.columns.packed_keys import (
 )
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.machine import Array, Machine
-from gpuetl.plan.node import Node, SortKey, written_keys
+from gpuetl.plan.node import Node, SortKey, shown_order
 from gpuetl.records import dataclass
 from gpuetl.telemetry.recorder import note
 from gpuetl.types.data_types import NULL
@@ -121,5 +121,5 @@ def note_ties(operation: Node, keys: Sequence[SortKey], ties: int) -> None:
     Names that begin with a colon are the planner's, such as a sample's hash: rows that tie there are equal.
     """
     if ties and not any(key.column.startswith(":") for key in keys):
-        names = ", ".join(written_keys(key.column for key in keys))
-        note(f"{operation.origin}: some rows tie in ({names}); add a column to the order that tells them apart")
+        tied = f"some rows tie in ({shown_order(keys)})"
+        note(f"{operation.origin}: {tied}; add a column to the order that tells them apart")

@@ -63,6 +63,9 @@ template <int DIGITS, int GAINED> DEVICE Outcome<int128_t> decimal_cast(int128_t
     units = GAINED < 0 ? units / unit : times(units, unit);
     return units < limit ? done(with_sign(value < 0, units)) : refused<int128_t>(TOO_MANY_DIGITS);
 }
+template <int SCALE> DEVICE Outcome<bool> truth_of_decimal(int128_t value) {
+    return value == 0 ? done(false) : value == int128_t(ten_to_the(SCALE)) ? done(true) : refused<bool>(NOT_0_OR_1);
+}
 template <class TO, int SCALE> DEVICE Outcome<TO> integer_of_decimal(int128_t value) {
     const Outcome<int128_t> whole = decimal_cast<MOST_DIGITS, -SCALE>(value);
     return whole.reason ? refused<TO>(whole.reason) : integer_cast<TO>(whole.value);

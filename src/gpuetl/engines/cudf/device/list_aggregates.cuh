@@ -70,6 +70,21 @@ template <class LIST> DEVICE Maybe<int64_t> list_duration_mean(LIST list) {
     return sum.count > 0 ? some(whole_mean_of(wide.high << 64 | int128_t(wide.low), sum.count)) : none<int64_t>();
 }
 
+// What rounding loses is added again, as DuckDB does.
+template <class LIST> DEVICE Maybe<double> list_fsum(LIST list) {
+    double sum = 0, error = 0;
+    int64_t count = 0;
+    for (int64_t at = 0; at < list.size; ++at) {
+        const auto element = list[at];
+        if (!element.valid) continue;
+        const double value = double(element.value) - error, next = sum + value;
+        error = (next - sum) - value;
+        sum = next;
+        ++count;
+    }
+    return only_if(count > 0, sum);
+}
+
 template <class LIST> DEVICE Maybe<double> list_product(LIST list) {
     double product = 1;
     int64_t count = 0;

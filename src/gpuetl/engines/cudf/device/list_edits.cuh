@@ -31,6 +31,15 @@ template <class OUT, class LIST> DEVICE void list_slice(OUT& out, LIST list, int
     for (int64_t at = first; at <= last; ++at) out.put(list.start + at - 1);
 }
 
+template <class OUT, class LIST> DEVICE void list_repeat(OUT& out, Fault at_fault, LIST list, int64_t count) {
+    if (count > 0 && list.size > 0 && count > MOST_IN_RANGE / list.size) return at_fault(SIZE_OF_NO_LIST);
+    for (int64_t time = 0; time < count && list.size > 0; ++time) put_all(out, Maybe<LIST>{list, true}, 0);
+}
+template <class OUT, class LIST> DEVICE void list_of_size(OUT& out, Fault at_fault, LIST list, int64_t size) {
+    if (list.size != size) at_fault(OTHER_SIZE);
+    else put_all(out, Maybe<LIST>{list, true}, 0);
+}
+
 // Every step-th element; with a negative step from `first` down to `last`.
 template <class OUT, class FAULT, class LIST>
 DEVICE void list_steps(OUT& out, FAULT at_fault, LIST list, int64_t first, int64_t last, int64_t step) {

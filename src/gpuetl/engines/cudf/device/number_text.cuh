@@ -51,6 +51,15 @@ template <class OUT> DEVICE void write_decimal(OUT& out, int128_t units, int128_
     put_long_digits(out, magnitude % uint128_t(one), scale);
 }
 
+// Spaces around a number do not count.
+DEVICE bool is_around(char byte) { return byte == ' ' || (byte >= '\t' && byte <= '\r'); }
+DEVICE String without_spaces(String text) {
+    int64_t start = 0, end = text.size;
+    while (start < end && is_around(text[start])) ++start;
+    while (end > start && is_around(text[end - 1])) --end;
+    return text.cut(start, end);
+}
+
 // ---- read -----------------------------------------------------------------------------------------------------------
 
 DEVICE bool is_one_of(String text, String a, String b, String c, String d, String e) {

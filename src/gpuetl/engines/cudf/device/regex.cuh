@@ -4,6 +4,7 @@
 // Source: R. Cox, "Regular Expression Matching: the Virtual Machine Approach" (2009).  Programs: regex.py.
 #pragma once
 #include "strings.cuh"
+#include "regex_automaton.cuh"
 
 struct RegexOp {
     enum : uint32_t { CHARACTER, MATCH, SPLIT, JUMP, SAVE, START, END, LINE_START, LINE_END, WORD_BOUND, NO_WORD_BOUND };

@@ -250,10 +250,11 @@ enum Reason : int {
     SIZE_OF_NO_LIST = 38,
     STEP_OF_ZERO = 39,
     NOT_A_PATH = 40,
-    NO_PART = 41,         // of a date has this name
-    NOT_ABOVE_ZERO = 42,  // is a bucket's width
-    NO_SIZE = 43,         // of bytes
-    NO_BAR = 44,          // has such a width
+    OTHER_SIZE = 41,
+    NO_PART = 42,         // of a date has this name
+    NOT_ABOVE_ZERO = 43,  // is a bucket's width
+    NO_SIZE = 44,         // of bytes
+    NO_BAR = 45,          // has such a width
 };
 
 // Where one call tells of a row that has no result; the least row is kept, with the reason.

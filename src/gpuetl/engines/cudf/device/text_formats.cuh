@@ -7,23 +7,24 @@
 struct TextField {
     String fill;
     char align;
-    bool plus, commas;
+    bool plus;
+    char separator;  // between thousands, or 0
     int64_t width;
     int precision;
 };
 
-// Writes digits, of whole numbers with a comma before each three.
-template <class OUT> DEVICE void put_grouped(OUT& out, String digits, bool commas) {
+// Writes digits, of whole numbers with a separator before each three.
+template <class OUT> DEVICE void put_grouped(OUT& out, String digits, char separator) {
     for (int64_t at = 0; at < digits.size; ++at) {
-        if (commas && at && (digits.size - at) % 3 == 0) out.put(',');
+        if (separator && at && (digits.size - at) % 3 == 0) out.put(separator);
         out.put(digits[at]);
     }
 }
 
 // Writes what a value is in all, from its sign and its text, to the width of the field.
 template <class OUT> DEVICE void put_field(OUT& out, TextField field, String sign, String whole, String rest, int64_t points) {
-    const int64_t commas = field.commas ? (whole.size - 1) / 3 : 0;
-    const int64_t missing = field.width - points - commas;
+    const int64_t separators = field.separator ? (whole.size - 1) / 3 : 0;
+    const int64_t missing = field.width - points - separators;
     const int64_t before = missing <= 0 || field.align == '<' ? 0 : field.align == '^' ? missing / 2 : missing;
     const bool zeros = field.align != '<' && field.align != '>' && field.align != '^';
     if (zeros) out.put_few(sign);
@@ -32,7 +33,7 @@ template <class OUT> DEVICE void put_field(OUT& out, TextField field, String sig
         else out.put(field.fill);
     }
     if (!zeros) out.put_few(sign);
-    put_grouped(out, whole, field.commas);
+    put_grouped(out, whole, field.separator);
     out.put(rest);
     for (int64_t i = before; i < missing; ++i) out.put(field.fill);
 }
@@ -51,6 +52,20 @@ template <class OUT, class FAULT, class T> DEVICE void put_formatted(OUT& out, F
     Bytes end{buffer};
     put_digits(end, number < T(0) ? 0 - uint64_t(number) : uint64_t(number));
     const String digits{buffer, end.at - buffer}, sign = sign_of(number < T(0), field.plus);
+    put_field(out, field, sign, digits, String{"", 0}, sign.size + digits.size);
+}
+
+// In base 16, 8 or 2; the greatest has 64 digits.
+template <int BASE, class OUT, class T> DEVICE void put_in_base(OUT& out, T number, TextField field, char ten) {
+    char buffer[64];
+    int at = 64;
+    uint64_t rest = number < T(0) ? 0 - uint64_t(number) : uint64_t(number);
+    do {
+        const int digit = int(rest % BASE);
+        buffer[--at] = char(digit < 10 ? '0' + digit : ten + digit - 10);
+        rest /= BASE;
+    } while (rest);
+    const String digits{buffer + at, 64 - at}, sign = sign_of(number < T(0), field.plus);
     put_field(out, field, sign, digits, String{"", 0}, sign.size + digits.size);
 }
 

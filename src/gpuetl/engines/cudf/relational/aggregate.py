@@ -17,6 +17,7 @@ from gpuetl.engines.cudf.relational.collected_aggregates import array_agg, of_di
 from gpuetl.engines.cudf.relational.grouping import Groups
 from gpuetl.engines.cudf.relational.sketches import HASHED, SKETCHES, hash_of
 from gpuetl.engines.cudf.relational.sorted_aggregates import (
+    cell,
     count_distinct,
     edge,
     extreme,
@@ -40,6 +41,7 @@ PICKS: dict[str, Handler] = {
     "arg_max_null": lambda groups, call, operation: value_by(groups, call, greatest=True),
     "min": lambda groups, call, operation: extreme(groups, call, greatest=False),
     "max": lambda groups, call, operation: extreme(groups, call, greatest=True),
+    "cell": lambda groups, call, operation: cell(groups, call),
     "median": lambda groups, call, operation: median(groups, call),
     "quantile": lambda groups, call, operation: quantile(groups, call),
     "quantile_disc": lambda groups, call, operation: quantile_disc(groups, call),

@@ -115,7 +115,8 @@ def with_distinct(groups: Groups, call: Call) -> tuple[Groups, Call]:
         set_marks(marks, pick(runs.rows, numbers_where(runs.new, machine), machine), machine)
         column = canonical(groups.column(x), machine)
         column = with_valid(replace(column, valid=None, nulls=0), marks, machine)
-        return Groups(groups.frame.updated({DISTINCT: column}), groups.rows, groups.starts, machine, groups.table)
+        frame = groups.frame.updated({DISTINCT: column})
+        return Groups(frame, groups.rows, groups.starts, machine, groups.table, {"codes": groups.codes})
 
     argument = Column(DISTINCT, x.dtype)
     return groups.once(("distinct", x), make), replace(call, args=(argument, *call.args[1:]))

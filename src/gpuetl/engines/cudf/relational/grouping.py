@@ -175,7 +175,7 @@ class Groups:
     """Rows sorted by group: group g is from starts[g] to starts[g + 1].
 
     `rows` are the rows' numbers in the frame, None where they are in order there.  Groups whose keys range narrowly
-    have a `table` by key.
+    have a `table` by key.  Where groups may be empty, as those of lists, `codes` are given, in `_cache`.
     """
 
     frame: Frame

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from gpuetl.engines.cudf.codegen.evaluate import evaluate
 from gpuetl.engines.cudf.codegen.expression_programs import evaluated
-from gpuetl.engines.cudf.columns.arrays import canonical, iota, numbers_where, pick, scan
+from gpuetl.engines.cudf.columns.arrays import canonical, converted, iota, numbers_where, pick, scan
 from gpuetl.engines.cudf.columns.concat import concat
 from gpuetl.engines.cudf.columns.frame import MAX_ROWS, Frame
 from gpuetl.engines.cudf.columns.gather import first_rows, take, take_rows
@@ -16,6 +16,7 @@ from gpuetl.engines.cudf.columns.validity import with_valid
 from gpuetl.engines.cudf.columns.vector import Vector
 from gpuetl.engines.cudf.gpu_operation import Needed, passed, programs, run_operation
 from gpuetl.engines.cudf.machine import Machine
+from gpuetl.engines.cudf.relational.sorted_aggregates import ties_at
 from gpuetl.engines.no_result import NoResult
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.functions import FUNCTIONS
@@ -99,6 +100,10 @@ def distinct_rows(operation: Distinct, machine: Machine, frame: Frame) -> Frame:
     keys = [SortKey(name) for name in operation.on]
     order = sort_rows(frame, [*keys, *operation.order_by], len(keys), False, machine)
     starts = order.group_starts(machine)
+    if operation.order_by:
+        places = converted(starts, "int64", machine)
+        ties = ties_at(places, numbers_where(order.new_value, machine), frame.rows, machine)
+        note_ties(operation, (*keys, *operation.order_by), ties)
     kept = take_rows(frame, starts if order.rows is None else pick(order.rows, starts, machine), machine)
     return kept.updated({name: canonical(kept.columns[name], machine) for name in operation.on})
 

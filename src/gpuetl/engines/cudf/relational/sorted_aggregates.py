@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gpuetl.engines.cudf.choices import chosen
-from gpuetl.engines.cudf.columns.arrays import canonical, iota, numbers_where, pick
+from gpuetl.engines.cudf.columns.arrays import canonical, filled, iota, numbers_where, pick
 from gpuetl.engines.cudf.columns.gather import take
 from gpuetl.engines.cudf.columns.keys import Key, Keys, Layout, key_of
 from gpuetl.engines.cudf.columns.order import note_ties, sort_keys
@@ -121,6 +121,23 @@ def extreme(groups: Groups, call: Call, greatest: bool) -> Vector:
     (x,) = call.args
     runs = Runs.of(groups, groups.valid(x), [groups.key(x, greatest)])
     return values_at(groups, canonical(groups.column(x), groups.machine), runs.rows, runs.edge(groups))
+
+
+def cell(groups: Groups, call: Call) -> Vector:
+    """The value of the row at a place of its group: rows are put into a table of cells, once for all calls."""
+    x, place, number, cells = call.args
+    assert isinstance(number, Literal)
+    assert isinstance(cells, Literal)
+    machine, count = groups.machine, groups.count
+
+    def make() -> Array:
+        table, rows = filled(cells.value * count, -1, "int32", machine), groups.frame.rows
+        arguments = [rows, count, groups.column(place).data, groups.codes, table]
+        machine.launch(machine.closed("groups"), "place_cells", rows, arguments)
+        return table
+
+    found = groups.once(("cells", place, cells), make)[number.value * count : (number.value + 1) * count]
+    return take({"": groups.column(x)}, found, machine)[""]
 
 
 # Quantiles: each group's values sorted, and the value at a place among them, linear between the two beside it.

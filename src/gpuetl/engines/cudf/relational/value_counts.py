@@ -113,7 +113,11 @@ def entropy(groups: Groups, call: Call) -> Vector:
     machine.launch(program, "entropy_terms", count, [count, counted.codes, starts, counted.places, terms])
     term = Column(TERM, FLOAT64)
     own = Groups(
-        Frame({TERM: Vector(FLOAT64, count, terms)}, count), None, converted(starts, "int64", machine), machine
+        Frame({TERM: Vector(FLOAT64, count, terms)}, count),
+        None,
+        converted(starts, "int64", machine),
+        machine,
+        _cache={"codes": counted.codes},
     )
     (sums,) = reduced(own, {"": Call(FUNCTIONS["aggregate", "sum"], (term,), FLOAT64)}).values()
     data = arrays.empty(groups.count, "float64")

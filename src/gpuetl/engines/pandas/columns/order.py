@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gpuetl.engines.pandas.columns.column import canonical, has_numbers, take_rows, to_masked, whole
-from gpuetl.plan.node import Node, SortKey, written_keys
+from gpuetl.plan.node import Node, SortKey, shown_order
 from gpuetl.records import dataclass
 from gpuetl.telemetry.recorder import note
 from gpuetl.threads import in_threads
@@ -113,8 +113,8 @@ def note_ties(operation: Node, keys: Sequence[SortKey], ties: int) -> None:
     Names that begin with a colon are the planner's, such as a sample's hash: rows that tie there are equal.
     """
     if ties and not any(key.column.startswith(":") for key in keys):
-        names = ", ".join(written_keys(key.column for key in keys))
-        note(f"{operation.origin}: some rows tie in ({names}); add a column to the order that tells them apart")
+        tied = f"some rows tie in ({shown_order(keys)})"
+        note(f"{operation.origin}: {tied}; add a column to the order that tells them apart")
 
 
 def sort_rows(frame: pa.Table, keys: Sequence[SortKey], leading: int = 0, presorted: bool = False) -> SortedRows:

@@ -8,6 +8,7 @@ shortest one that reads back as it.  What strings are read is in docs/language.m
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from gpuetl.engines.pandas.expressions.functions.binary import (
 from gpuetl.engines.pandas.expressions.functions.formats import digits, iso_text
 from gpuetl.errors import EvaluationError
 from gpuetl.expressions.interval_text import cast_microseconds, duration_text
+from gpuetl.expressions.time_text import LIKELY, is_moment, iso_form
 from gpuetl.messages import coded
 from gpuetl.types.data_types import (
     BINARY,
@@ -45,6 +47,7 @@ from gpuetl.types.data_types import (
     DataType,
     is_floating,
     is_integer,
+    is_number,
     is_temporal,
     type_name,
 )
@@ -72,6 +75,21 @@ def cast_value(value: Any, dtype: DataType, lenient: bool, implicit: bool) -> An
 
 
 def _exact(value: Any, dtype: DataType) -> Any:
+    if value.type == STRING and is_number(dtype):
+        try:
+            return _converted(value, dtype)
+        except (pa.ArrowInvalid, EvaluationError):
+            value = pc.utf8_trim(value, SPACES)
+    return _converted(value, dtype)
+
+
+SPACES = " \t\n\v\f\r"
+"""Around numbers they do not count."""
+
+
+def _converted(value: Any, dtype: DataType) -> Any:
+    if is_decimal(value.type) and dtype == BOOL:
+        return _truth_of_decimal(value)
     if is_decimal(dtype) and value.type != NULL:
         return _as_decimal(value, dtype)
     if is_integer(value.type) and is_floating(dtype):
@@ -93,7 +111,17 @@ def _exact(value: Any, dtype: DataType) -> Any:
     return result
 
 
+def _truth_of_decimal(value: Any) -> Any:
+    result = pc.not_equal(value, pa.scalar(Decimal(0), value.type))
+    has_one = value.type.precision > value.type.scale
+    other = pc.not_equal(value, pa.scalar(Decimal(1), value.type)) if has_one else True
+    _refuse_where(pc.and_(result, other), "it is neither 0 nor 1")
+    return result
+
+
 def _as_decimal(value: Any, dtype: DataType) -> Any:
+    if value.type == BOOL:
+        value = pc.cast(value, pa.int8())
     if is_integer(value.type):
         return fitted(pc.cast(value, integer_decimal(value.type)), dtype)
     if is_floating(value.type):
@@ -170,14 +198,31 @@ def _reader_of(dtype: DataType) -> Callable[[Any, DataType], Any] | None:
         return _integers_from_text
     if is_floating(dtype):
         return _floats_from_text
+    if is_moment(dtype):
+        return _moments_from_text
     return {
-        BOOL: _booleans_from_text, TIME: _times_from_text, UUID: uuids_from_text, BINARY: bytes_from_text,
-        TIMESTAMP_NS: _nanoseconds_from_text, DURATION: _durations_from_text,
+        BOOL: _booleans_from_text, UUID: uuids_from_text, BINARY: bytes_from_text,
+        DURATION: _durations_from_text,
     }.get(dtype)  # fmt: skip
 
 
+def _moments_from_text(text: Any, dtype: DataType) -> Any:
+    """Read dates, timestamps and times of day: ISO's forms by Arrow, and others once they are ISO's."""
+    read = {TIME: _times_from_text, TIMESTAMP_NS: _nanoseconds_from_text}.get(dtype, pc.cast)
+    try:
+        return read(text, dtype)
+    except (pa.ArrowInvalid, EvaluationError):
+        return read(of_distinct(lambda each: _iso_form(each, dtype), STRING, text), dtype)
+
+
+def _iso_form(text: str, dtype: DataType) -> str:
+    try:
+        return iso_form(text, dtype)
+    except ValueError:
+        raise EvaluationError(not_valid(type_name(dtype))) from None
+
+
 def _times_from_text(text: Any, dtype: DataType) -> Any:
-    """Read `HH:MM`, and seconds with a fraction of up to 6 digits."""
     _refuse_where(pc.invert(pc.match_substring_regex(text, CLOCK)), "it is not a valid time")
     return pc.cast(pc.cast(pc.binary_join_element_wise("1970-01-01", text, " "), TIMESTAMP), dtype)
 
@@ -222,6 +267,8 @@ def _is_any(condition: Any) -> bool:
 
 def _each(value: Any, dtype: DataType) -> Any:
     """Convert each distinct value, null where it cannot be."""
+    if value.type == STRING and is_number(dtype):
+        value = pc.utf8_trim(value, SPACES)
     return over_columns(lambda column: _each_distinct(column, dtype), value)
 
 
@@ -239,10 +286,10 @@ SHAPES: tuple[tuple[Callable[[DataType], bool], str], ...] = (
     (is_integer, "^[-+]?[0-9]+$"),
     (is_floating, "^[-+0-9.eE]+$|(?i)^[-+]?(inf|infinity|nan)$"),
     (is_decimal, "^[-+0-9.eE]+$"),
-    (lambda dtype: dtype == TIME, CLOCK),
+    (lambda dtype: dtype == TIME, "[0-9]:[0-9]"),
     (lambda dtype: dtype == UUID, UUID_TEXT),
     (lambda dtype: dtype == BINARY, f"(?s)^{ESCAPED.pattern}$"),
-    (lambda dtype: dtype != DURATION and pa.types.is_temporal(dtype), "^[0-9]{4}-[0-9]{2}-[0-9]{2}"),
+    (is_moment, LIKELY),
 )
 """Pattern of strings that convert: most invalid strings are found by it at once."""
 

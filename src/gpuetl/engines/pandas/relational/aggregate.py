@@ -27,6 +27,7 @@ from gpuetl.engines.pandas.relational.aggregate_distributions import DISTRIBUTIO
 from gpuetl.engines.pandas.relational.aggregate_lists import array_agg, of_distinct, string_agg
 from gpuetl.engines.pandas.relational.aggregate_moments import MOMENTS
 from gpuetl.engines.pandas.relational.aggregate_picks import (
+    cell,
     first_value,
     last_value,
     mad,
@@ -212,6 +213,7 @@ AGGREGATES: dict[str, Handler] = {
     "mad": mad,
     "quantile_disc": quantile_disc,
     "quantile": quantile,
+    "cell": cell,
     "first": first_value,
     "last": last_value,
     "arg_min_null": value_of_least,

@@ -132,6 +132,24 @@ class Ascending:
         return Masked(np.where(below == above, below, between), valid)
 
 
+def cell(rows: GroupedRows, call: Call) -> Any:
+    """The value of the row at a place of its group: rows are put into a table of cells, once for all calls."""
+    x, place, number, cells = call.args
+    assert isinstance(number, Literal)
+    assert isinstance(cells, Literal)
+    size, count = cells.value, rows.groups.count
+
+    def make() -> Ints:
+        places = to_masked(rows.column(place)).values
+        kept = np.flatnonzero(places >= 0)
+        table = np.full(size * count, -1, np.int64)
+        table[places[kept] * count + rows.groups.codes[kept]] = kept
+        return table
+
+    found = rows.once(("cells", place, size), make)[number.value * count : (number.value + 1) * count]
+    return take_or_null(rows.column(x), Masked(np.maximum(found, 0), found >= 0))
+
+
 def quantile(rows: GroupedRows, call: Call) -> Any:
     """The quantile at a constant q."""
     assert isinstance(call.args[1], Literal)

@@ -27,6 +27,7 @@ from gpuetl.errors import EvaluationError
 from gpuetl.expressions.ir import Expr
 from gpuetl.memory_limits import host_memory
 from gpuetl.messages import coded
+from gpuetl.plan.node import SortKey
 from gpuetl.plan.nodes import Distinct, Explode, Filter, Limit, Project, Sort, Union
 from gpuetl.threads import in_threads
 from gpuetl.types.data_types import INT64
@@ -76,8 +77,13 @@ def limit_rows(operation: Limit, frame: pa.Table) -> pa.Table:
 @run_operation.register
 def distinct_rows(operation: Distinct, frame: pa.Table) -> pa.Table:
     """Keep each key's first row, by `order_by` where it is given, else as rows come; float keys leave canonical."""
-    frame = sort_rows(frame, operation.order_by).apply(frame) if operation.order_by else frame
+    order = sort_rows(frame, operation.order_by) if operation.order_by else None
+    frame = frame if order is None else order.apply(frame)
     groups = encode_keys([frame.column(name) for name in operation.on], frame.num_rows)
+    if order is not None:
+        runs = np.cumsum(order.new_value)
+        tied = int(np.count_nonzero(runs == runs[groups.first_rows][groups.codes])) - groups.count
+        note_ties(operation, (*map(SortKey, operation.on), *operation.order_by), tied)
     kept = take_rows(frame, groups.first_rows)
     for name in operation.on:
         kept = with_column(kept, name, canonical(kept.column(name)))

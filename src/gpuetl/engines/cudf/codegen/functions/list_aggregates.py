@@ -32,6 +32,7 @@ HEADER = "list_aggregates.cuh"
 FUNCTIONS: dict[str, Device | Library] = {
     "list_sum": Device(total, result_form="maybe"),
     "list_mean": Device(mean, result_form="maybe"),
+    "list_fsum": Device("list_fsum", result_form="maybe"),
     "list_product": Device("list_product", result_form="maybe"),
     "list_min": Device("list_min", result_form="maybe"),
     "list_max": Device("list_max", result_form="maybe"),

@@ -80,6 +80,8 @@ FUNCTIONS: dict[str, Device | Library] = {
     "list_distinct": Library(deferred("distinct_column")),
     "list_concat": ListDevice(joined, result_form="text", elements="all"),
     "list_slice": ListDevice(sliced, result_form="text"),
+    "list_repeat": writes("list_repeat"),
+    "list_of_size": writes("list_of_size"),
     "list_first_places": Library(deferred("first_places_column")),
     "list_shared_places": writes("list_shared_places", "numbers"),
     "list_reverse": writes("list_reverse"),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from gpuetl.engines.cudf.codegen.cuda_types import c_text
 from gpuetl.engines.cudf.codegen.functions.device_function import Device, Library
-from gpuetl.expressions.format_text import parse_field
+from gpuetl.expressions.format_text import BASES, parse_field
 from gpuetl.expressions.ir import Call, Cast, Literal
 
 
@@ -17,9 +17,13 @@ def formatted(call: Call | Cast, args: Sequence[str]) -> str:
     assert isinstance(written, Literal)
     field = parse_field(written.value)
     align = field.align or ("0" if field.zeros else ">")
-    flags = f"{str(field.plus).lower()}, {str(field.commas).lower()}"
+    separator = {"": "'\\0'", "'": "'\\''"}.get(field.separator, f"'{field.separator}'")
+    flags = f"{str(field.plus).lower()}, {separator}"
     fault = "at" if call.function.fails_for(call.args) else "NoFault{}"
     text = f"TextField{{{c_text(field.fill)}, '{align}', {flags}, {field.width}, {field.precision}}}"
+    if base := BASES.get(field.kind):
+        number = f"uint64_t({args[0]})" if field.bits else args[0]
+        return f"put_in_base<{base}>(out, {number}, {text}, '{'A' if field.kind == 'X' else 'a'}')"
     return f"put_formatted(out, {fault}, {args[0]}, {text})"
 
 

@@ -33,6 +33,11 @@ KERNEL place_separators(int64_t values, int64_t separator, const int32_t* codes,
         numbers[2 * value + 1] = rows[value];
     }
 }
+// The row of each cell: of each group and place; rows at a negative place are in none.
+KERNEL place_cells(int64_t rows, int64_t groups, const int64_t* places, const int32_t* codes, int32_t* cells) {
+    FOR_EACH_ROW(row, rows)
+        if (row < rows && places[row] >= 0) cells[places[row] * groups + codes[row]] = int32_t(row);
+}
 // Rows that are not of a run, so that runs of more rows come first in their order.
 KERNEL count_others(int64_t runs, int64_t rows, const int32_t* starts, uint32_t* others) {
     FOR_EACH_ROW(run, runs)

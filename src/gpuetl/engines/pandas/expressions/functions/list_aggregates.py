@@ -84,6 +84,18 @@ def mean(elements: Elements) -> Any:
     return from_masked(Masked(nearest_floats(limbs, divisors, scale=sums.type.scale), valid), FLOAT64)
 
 
+def compensated_sum(elements: Elements) -> Any:
+    """The sum of the elements, one after the other; what rounding loses is added again."""
+    values, rows = known_floats(elements)
+    sums, errors = np.zeros(elements.count), np.zeros(elements.count)
+    with np.errstate(all="ignore"):
+        for value, row in zip(values, rows, strict=True):
+            added = value - errors[row]
+            following = sums[row] + added
+            errors[row], sums[row] = (following - sums[row]) - added, following
+    return from_masked(Masked(sums, counts_of(elements) > 0), FLOAT64)
+
+
 def product(elements: Elements) -> Any:
     """The product of the elements, one after the other."""
     values, rows = known_floats(elements)
@@ -211,6 +223,7 @@ def cosine(x: Floats, y: Floats, sums: Callable[[Floats], Floats]) -> Floats:
 HANDLERS: dict[str, Callable[..., Any]] = {
     "list_sum": over_lists(total),
     "list_mean": over_lists(mean),
+    "list_fsum": over_lists(compensated_sum),
     "list_product": over_lists(product),
     "list_min": over_lists(edge(last=False)),
     "list_max": over_lists(edge(last=True)),

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gpuetl.engines.no_result import RANGE_TOO_LONG, SIZE_OF_NO_LIST, STEP_OF_ZERO
+from gpuetl.engines.no_result import OTHER_SIZE, RANGE_TOO_LONG, SIZE_OF_NO_LIST, STEP_OF_ZERO
 from gpuetl.engines.pandas.columns.column import ListParts, over_columns, to_masked
 from gpuetl.engines.pandas.columns.keys import encode_keys
 from gpuetl.engines.pandas.columns.lists import Elements, Flags, Ints, beside, flags, lists_at, lists_of
@@ -281,6 +281,32 @@ def resized(lists: Any, *filler_and_size: Any) -> Any:
     return over_columns(compute, lists, size, *filler)
 
 
+def repeated_lists(lists: Any, count: Any) -> Any:
+    """The elements several times."""
+
+    def compute(lists: Any, count: Any) -> Any:
+        lists, count = beside(lists, count)
+        elements, wanted = Elements.of(lists), to_masked(count)
+        lengths, valid = elements.parts.lengths, elements.valid & wanted.valid
+        times = np.where(valid & (lengths > 0), np.maximum(wanted.values, 0), 0)
+        if (times > MOST_IN_RANGE // np.maximum(lengths, 1)).any():
+            raise EvaluationError(SIZE_OF_NO_LIST)
+        sizes = times * lengths
+        rows = np.repeat(np.arange(len(sizes)), sizes)
+        place = (np.arange(len(rows)) - (np.cumsum(sizes) - sizes)[rows]) % np.maximum(lengths, 1)[rows]
+        return lists_at(elements.values, elements.parts.starts[rows] + place, rows, valid)
+
+    return over_columns(compute, lists, count)
+
+
+def of_size(lists: Any, size: Any) -> Any:
+    """The lists, which have so many elements."""
+    lengths = pc.list_value_length(lists)
+    if pc.any(pc.not_equal(lengths, size)).as_py():
+        raise EvaluationError(OTHER_SIZE)
+    return lists
+
+
 def padded(lists: Any, size: Any) -> Any:
     """As many elements, of which those that are missing are null; a null list has none."""
 
@@ -349,6 +375,8 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     "flatten": flattened,
     "list_resized": resized,
     "list_padded": padded,
+    "list_repeat": repeated_lists,
+    "list_of_size": of_size,
     "list_zipped": zipped,
 }
 """`list_value`, `list_concat` and `list_zipped` take the type of the result first."""

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gpuetl.engines.no_result import OVERFLOW
-from gpuetl.engines.pandas.columns.column import Masked, from_masked, over_columns, to_masked, whole
+from gpuetl.engines.pandas.columns.column import Masked, from_masked, over_columns, repeated, to_masked, whole
 from gpuetl.engines.pandas.expressions import decimals
 from gpuetl.engines.pandas.expressions.clock import by_row
 from gpuetl.engines.pandas.expressions.functions.arithmetic import Handler, by_type
@@ -86,6 +86,7 @@ def at_places(compute: Callable[..., Any]) -> Handler:
         return over_columns(by_places, x, digits)
 
     def by_places(x: Any, digits: Any) -> Any:
+        x = repeated(x[0], len(digits)) if len(x) != len(digits) else x
         rows, encoded = np.arange(len(x)), whole(digits).dictionary_encode()
         places = to_masked(encoded.indices)
         found, order = [pa.nulls(np.count_nonzero(~places.valid), x.type)], [rows[~places.valid]]

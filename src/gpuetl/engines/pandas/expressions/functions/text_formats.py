@@ -25,7 +25,10 @@ def formatted(value: Any, written: str) -> str:
     align = f"{field.fill}{field.align}" if field.align else ""
     precision = f".{field.precision}" if field.precision >= 0 else ""
     signs = "+" * field.plus + "0" * field.zeros
-    return format(value, f"{align}{signs}{field.width or ''}{',' * field.commas}{precision}{field.kind}")
+    separator = "," if field.separator == "'" else field.separator
+    value = value % (1 << 64) if field.bits else value
+    text = format(value, f"{align}{signs}{field.width or ''}{separator}{precision}{field.kind}")
+    return text.replace(",", "'") if field.separator == "'" else text
 
 
 HANDLERS: dict[str, Callable[..., Any]] = {"formatted": by_row(formatted, STRING)}
