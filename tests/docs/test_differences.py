@@ -97,7 +97,8 @@ SCALARS = {
     "`regexp_replace(x, p, r)`": ("regexp_replace('aa', 'a', 'b')", "bb", "ba"),
     "`json_valid(x)` of": ("json_valid('[NaN]')", False, True),
     "`from_json(x, '\"TINYINT\"')` of": ("json_transform('2.4', '\"TINYINT\"')", None, 2),
-    "`json(x)[1]`": ("json('[1, 2]')[1]", REFUSED, "2"),
+    "`json(x)['0']`": ("json('[1, 2]')['0']", REFUSED, "1"),
+    "CAST of JSON to lists": ("CAST(json('[\"a\"]') AS VARCHAR[])", REFUSED, ["a"]),
 }
 
 

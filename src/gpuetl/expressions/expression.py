@@ -15,11 +15,13 @@ from gpuetl.expressions.functions import ALIASES, INSTEAD
 from gpuetl.expressions.methods import Methods
 from gpuetl.expressions.operands import IntoExpression, Names, Scalar
 from gpuetl.expressions.syntax import (
+    AS_JSON,
     ASSOCIATIVE,
     ORDER_BY,
     ORDER_TEXT,
     SORT_KEY,
     SUBSCRIPT,
+    TRY_AS_JSON,
     Apply,
     CastTo,
     Constant,
@@ -124,6 +126,8 @@ class Expression(Methods):
         """
         from gpuetl.expressions.constants import converted
 
+        if dtype.lower() == "json":
+            return apply(AS_JSON, self)
         target = type_named(dtype)
         try:
             return Expression(converted(self.syntax, target) or CastTo(self.syntax, target))
@@ -132,6 +136,8 @@ class Expression(Methods):
 
     def try_cast(self, dtype: TypeName) -> Expression:
         """TRY_CAST to a type by name: exact, or null."""
+        if dtype.lower() == "json":
+            return apply(TRY_AS_JSON, self)
         return Expression(CastTo(self.syntax, type_named(dtype), lenient=True))
 
     def field(self, name: TypeName) -> Expression:

@@ -22,6 +22,7 @@ from gpuetl.expressions.coercion import cast_to, coerce
 from gpuetl.expressions.expression import Expression
 from gpuetl.expressions.functions import FUNCTIONS, OF_LISTS, Function, Kind, TypeMismatch, find_function
 from gpuetl.expressions.functions.aggregates import ORDERABLE, SORT_KEY_FUNCTION
+from gpuetl.expressions.functions.json_writing import compact, holds_strings, is_json
 from gpuetl.expressions.functions.ordering import order_text
 from gpuetl.expressions.ir import ABSENT, Call, Cast, Column, Expr, Literal, chained, columns_of, substitute
 from gpuetl.expressions.months import alone
@@ -56,7 +57,7 @@ from gpuetl.expressions.unknown_names import (
 )
 from gpuetl.messages import coded
 from gpuetl.types.calendar_intervals import CalendarInterval
-from gpuetl.types.data_types import BOOL, NULL, UNKNOWN, DataType, can_compare, value_kinds
+from gpuetl.types.data_types import BOOL, NULL, UNKNOWN, DataType, can_compare, type_name, value_kinds
 from gpuetl.types.nested_types import children_of, is_list, is_map, is_nested
 
 EMPTY_MAP = Apply("map", (Apply("list_value"),) * 2)
@@ -125,7 +126,18 @@ def _cast(syntax: CastTo, scope: Scope) -> Expr:
         lists = (Call(FUNCTIONS["scalar", "list_value"], (), pa.list_(dtype)) for dtype in children_of(syntax.dtype))
         return Call(FUNCTIONS["scalar", "map"], tuple(lists), syntax.dtype)
     operand = _resolve(syntax.operand, scope)
+    if is_nested(syntax.dtype) and is_json(operand):
+        operand = _json_to_nested(operand, syntax)
     return WRONG if operand.dtype == UNKNOWN else cast_to(operand, syntax)
+
+
+def _json_to_nested(json: Expr, syntax: CastTo) -> Expr:
+    """Return JSON that CAST reads as a text of lists and structs: its strings have other escapes than texts."""
+    if syntax.lenient or holds_strings(syntax.dtype):
+        what = "TRY_CAST does not read JSON" if syntax.lenient else "CAST does not read the strings of JSON"
+        message = coded("GE1103", f"{what} into {type_name(syntax.dtype)}")
+        raise InvalidExpression(message, syntax.span, "Write from_json(x, 'STRUCT(a VARCHAR)'), or another structure.")
+    return compact(json)
 
 
 def _declared(parameter: Expr) -> Expr:

@@ -11,7 +11,8 @@ from gpuetl.expressions.bins import cut_as_case, qcut_as_case
 from gpuetl.expressions.coercion import coerce
 from gpuetl.expressions.date_parts import function_of, part_by_name, parts_listed, wrong_part
 from gpuetl.expressions.format_lists import PARSERS, one_format_each
-from gpuetl.expressions.functions import ALIASES, Function, find_function
+from gpuetl.expressions.functions import ALIASES, Function, TypeMismatch, find_function, unknown_function
+from gpuetl.expressions.functions.json_writing import cast_to_json
 from gpuetl.expressions.ir import Expr, RunId
 from gpuetl.expressions.lambdas import LAMBDA_FUNCTIONS, lambda_call, reduced
 from gpuetl.expressions.list_calls import BY_NAME, named_aggregate
@@ -21,13 +22,15 @@ from gpuetl.expressions.quantile_lists import QUANTILES, quantile_list
 from gpuetl.expressions.regex_names import NAMING, named_groups
 from gpuetl.expressions.scope import SCALARS, WRONG, Scope
 from gpuetl.expressions.struct_calls import changed, packed
-from gpuetl.expressions.subscripts import part_of, text_slice
+from gpuetl.expressions.subscripts import part_of, part_of_json, text_slice
 from gpuetl.expressions.syntax import (
+    AS_JSON,
     CHANGED_STRUCTS,
     RUN_ID,
     SCALAR,
     STRUCT,
     SUBSCRIPT,
+    TRY_AS_JSON,
     Apply,
     Constant,
     Syntax,
@@ -78,8 +81,28 @@ def _changed_struct(syntax: Apply, scope: Scope, resolver: Resolver) -> Expr:
     return changed(syntax, args[0], args[len(syntax.args) :])
 
 
+def _as_json(syntax: Apply, scope: Scope, resolver: Resolver) -> Expr:
+    """Type CAST and TRY_CAST to JSON."""
+    if len(syntax.args) != 1 or syntax.keywords:
+        raise unknown_function(syntax.function, syntax.span)
+    operand = resolver.operand(syntax.args[0], scope)
+    if operand.dtype == UNKNOWN:
+        return WRONG
+    try:
+        return cast_to_json(operand, lenient=syntax.function == TRY_AS_JSON)
+    except TypeMismatch as error:
+        raise InvalidExpression(str(error), syntax.span, error.hint) from None
+
+
+def _field(syntax: Apply, scope: Scope, resolver: Resolver) -> Expr:
+    """Type `x.a`: the field of a struct, or a member of JSON that a call gives."""
+    return resolver.expression(member, scope) if (member := part_of_json(syntax)) else resolver.call(syntax, scope)
+
+
 def _element(syntax: Apply, scope: Scope, resolver: Resolver) -> Expr:
     """Type `x[k]`: an element of a list, a value of a map, a field of a struct, or a character of a text."""
+    if part := part_of_json(syntax):
+        return resolver.expression(part, scope)
     operand = resolver.operand(syntax.args[0], replace(scope, errors=[]))
     return resolver.expression(part_of(syntax.args[0], syntax.args[1], operand.dtype, syntax), scope)
 
@@ -227,6 +250,7 @@ def _over_elements(syntax: Apply, scope: Scope, resolver: Resolver) -> Expr:
 
 _SPECIAL: dict[str, Handler] = {
     RUN_ID: _run_id, SCALAR: _scalar, STRUCT: _struct, SUBSCRIPT: _element, "list_slice": _slice,
+    **dict.fromkeys((AS_JSON, TRY_AS_JSON), _as_json), "struct_extract": _field,
     **dict.fromkeys(CHANGED_STRUCTS, _changed_struct),
     **dict.fromkeys(LAMBDA_FUNCTIONS, _over_elements),
     **dict.fromkeys(("add", "subtract", "date_add"), _moved), **dict.fromkeys(MAKERS, _stray),

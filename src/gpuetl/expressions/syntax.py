@@ -23,6 +23,8 @@ SCALAR = "scalar"
 """`scalar(stage.column)`, which is a column by the time that an expression is typed."""
 SUBSCRIPT, STRUCT = "subscript", "struct_pack"
 """`x[k]`, which typing makes the function of a list, a map or a struct; and the function whose keywords are fields."""
+AS_JSON, TRY_AS_JSON = "as_json", "try_as_json"
+"""`CAST(x AS json)` and `TRY_CAST(x AS json)`: JSON is no type here, but a form of strings."""
 CHANGED_STRUCTS = ("struct_insert", "struct_update")
 """Functions of a struct and of fields, which are keywords."""
 SORT_KEY, ORDER_BY = "sort_key", "order_by"

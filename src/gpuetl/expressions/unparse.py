@@ -15,6 +15,7 @@ from gpuetl.expressions import ir
 from gpuetl.expressions.functions import find_function
 from gpuetl.expressions.ir import Call, Cast, Column, Expr, Literal, Parameter, RunId
 from gpuetl.expressions.syntax import (
+    AS_JSON,
     ASSOCIATIVE,
     CHANGED_STRUCTS,
     ORDER_BY,
@@ -22,6 +23,7 @@ from gpuetl.expressions.syntax import (
     SORT_KEY,
     STRUCT,
     SUBSCRIPT,
+    TRY_AS_JSON,
     Apply,
     CastTo,
     Constant,
@@ -52,6 +54,9 @@ _NOT, _POSTFIX, _COMPARISON, _PREFIX, _ATOM = 3, 4, 4, 8, 9
 def to_sql(expression: Syntax | Expr) -> str:
     """Return the SQL text of a written or a typed expression; casts that typing put in are left out."""
     return _text(expression if isinstance(expression, Syntax) else _syntax_of(expression))[0]
+
+
+WRITTEN_JSON = {"json_text": AS_JSON, "try_json_text": TRY_AS_JSON}
 
 
 def shown_sql(expression: Syntax | Expr) -> str:
@@ -113,6 +118,8 @@ def _written_call(call: Call) -> Syntax:
         return _syntax_of(check)  # a cast from text to a map
     if call.function.name == "list_value" and not args and call.dtype != pa.list_(pa.null()):
         return CastTo(Apply("list_value"), call.dtype)
+    if call.function.name in WRITTEN_JSON:
+        return Apply(WRITTEN_JSON[call.function.name], args)
     if call.function.name == "list_resized":
         x, *filler, size = args
         return Apply("list_resize", (x, size, *(each.args[0] for each in filler if isinstance(each, Apply))))
@@ -220,7 +227,9 @@ def _special(name: str, args: tuple[Syntax, ...]) -> tuple[str, int] | None:
 
 
 def _part(name: str, args: tuple[Syntax, ...]) -> tuple[str, int] | None:
-    """Return the text of a field, or of an element."""
+    """Return the text of a field, of an element, or of a cast to JSON."""
+    if name in (AS_JSON, TRY_AS_JSON):
+        return f"{'TRY_' * (name == TRY_AS_JSON)}CAST({_text(args[0])[0]} AS json)", _ATOM
     if name == SUBSCRIPT:
         return f"{_within(args[0], _ATOM)}[{_text(args[1])[0]}]", _ATOM
     if name == "struct_extract" and len(args) == 2 and isinstance(args[1], Constant) and _is_field(args[0]):

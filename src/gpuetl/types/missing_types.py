@@ -10,5 +10,6 @@ MISSING_TYPES = {
     "time_ns": "Write time, in microseconds.",
     "timestamptz_ns": "Write timestamptz, in microseconds, or timestamp_ns.",
     "bit": "Write int64, with the operators & | ~ << >>, or binary.",
+    "json": "A column of JSON is a string: write string, or CAST(x AS json) in an expression.",
     "variant": "Write string, with JSON in it, or a struct.",
 }

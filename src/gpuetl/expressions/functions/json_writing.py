@@ -12,10 +12,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing
-from gpuetl.expressions.functions.json import KEYS, STRINGS, case, made, present
+from gpuetl.expressions.functions.function import Function, TypeMismatch, Typing, fixed
+from gpuetl.expressions.functions.json import KEYS, STRINGS, WHOLE, case, made, present
 from gpuetl.expressions.functions.marked_text import TEXT, VALUE
-from gpuetl.expressions.ir import Call, Cast, Expr, Lambda, Literal, Variable
+from gpuetl.expressions.ir import Call, Cast, Expr, Lambda, Literal, Variable, children
 from gpuetl.messages import coded
 from gpuetl.types.data_types import (
     BOOL,
@@ -34,9 +34,10 @@ from gpuetl.types.nested_types import children_of, is_list, is_map, is_nested, i
 
 JSON_MADE = (
     "json_extract", "json", "to_json", "json_join", "json_object", "json_array", "json_set", "json_insert", "json_replace", "json_remove",
-    "json_merge_patch", "json_merge_patch_diff", "json_deep_merge", "json_strip_nulls",
+    "json_merge_patch", "json_merge_patch_diff", "json_deep_merge", "json_strip_nulls", "json_text", "try_json_text",
 )  # fmt: skip
 """`json_normalize` is a text, as it is in DuckDB."""
+CHECKED = ("json_text", "try_json_text")
 JSON_PART = "json:made"
 """The name of the elements of a list of JSON."""
 
@@ -50,6 +51,19 @@ def is_json(expr: Expr) -> bool:
     if expr.function.name == "case":
         return all(map(is_json, (*expr.args[1::2], *expr.args[-1:][: len(expr.args) % 2])))
     return expr.function.name in JSON_MADE and expr.dtype == STRING
+
+
+def compact(json: Expr) -> Expr:
+    """Return JSON without blanks: what CAST to JSON gives may have some."""
+    parts = json.args if isinstance(json, Call) and json.function.name == "case" else (json,)
+    if any(isinstance(part, Call) and part.function.name in CHECKED for part in parts):
+        return made("json_extract", (json, WHOLE), STRING)
+    return json
+
+
+def has_blanks(json_list: Expr) -> bool:
+    """Return whether a list has JSON that is not compact."""
+    return is_json_list(json_list) and any(compact(part) is not part for part in children(json_list))
 
 
 def is_json_list(expr: Expr) -> bool:
@@ -134,7 +148,7 @@ def operand(value: Expr, depth: int) -> tuple[str, Expr]:
     """Return a value as `json_join` takes it: with what writes it, or as JSON."""
     dtype = value.dtype
     if is_json(value):
-        return TEXT, value
+        return TEXT, compact(value)
     if is_nested(dtype):
         return TEXT, nested_json(value, depth)
     if is_decimal(dtype):
@@ -150,13 +164,16 @@ def nested_json(value: Expr, depth: int) -> Expr:
     if is_struct(dtype):
         parts: list[str | Expr] = []
         for place, field in enumerate(dtype):
-            member = made("struct_extract", (value, Literal(field.name, STRING)), field.type)
+            member: Expr = made("struct_extract", (value, Literal(field.name, STRING)), field.type)
+            if isinstance(value, Call) and value.function.name == "struct_pack":
+                member = value.args[place]  # which may be JSON
             parts += [f"{',' if place else ''}{quoted(field.name)}:", member]
         return case(present(value), join(["{", *parts, "}"], depth))
     name = JSON_PART if is_json_list(value) else "json:"
     first = Variable(f"{name}{depth}", dtype.value_type if is_list(dtype) else dtype.key_type)
     if is_list(dtype):
-        texts, brackets = made("list_transform", (value, Lambda((first,), join([first], depth + 1))), STRINGS), "[]"
+        element = made("json_extract", (first, WHOLE), STRING) if has_blanks(value) else first
+        texts, brackets = made("list_transform", (value, Lambda((first,), join([element], depth + 1))), STRINGS), "[]"
     else:
         source = made("map_keys", (value,), pa.list_(dtype.key_type))
         values = made("map_values", (value,), pa.list_(dtype.item_type))
@@ -175,7 +192,7 @@ def value_json(call: Call) -> Expr:
     """Return `to_json` of what engines write; of a nested value what it is made of."""
     (value,) = call.args
     if is_json(value):
-        return value
+        return compact(value)
     if is_nested(value.dtype):
         return nested_json(value, 0)
     if is_temporal(value.dtype) or value.dtype == UUID:
@@ -212,4 +229,45 @@ FUNCTIONS = (
 )  # fmt: skip
 
 JOIN = Function("json_join", "form! value*", written, "Text with values as JSON.", "", None, nulls="own", fails=can_be_nan)  # fmt: skip
-INTERNAL = {JOIN.name: JOIN}
+JSON_TEXT = Function("json_text", "text", fixed(STRING, returns=STRING), "A string as it is, which has to be JSON.", "", None, can_fail=True)  # fmt: skip
+TRY_JSON_TEXT = Function(
+    "try_json_text",
+    "text",
+    fixed(STRING, returns=STRING),
+    "A string as it is, null where it is not JSON.",
+    "",
+    None,
+    expansion=lambda call: case(made("json_valid", call.args, BOOL), call.args[0]),
+)
+INTERNAL = {entry.name: entry for entry in (JOIN, JSON_TEXT, TRY_JSON_TEXT)}
+
+
+def cast_to_json(value: Expr, lenient: bool) -> Expr:
+    """Return what CAST to JSON makes of a value: a string that is JSON stays as it is, other values are written.
+
+    Raises
+    ------
+    TypeMismatch
+        For TRY_CAST of floats, of which JSON has no NaN.
+    """
+    if value.dtype == NULL:
+        return Literal(None, STRING)
+    if is_json(value):
+        return value
+    if value.dtype == STRING:
+        return made("try_json_text" if lenient else "json_text", (value,), STRING)
+    check_writable(value.dtype)
+    if lenient and holds_floats(value.dtype):
+        what = f"TRY_CAST to json takes no floats, got {type_name(value.dtype)}"
+        raise TypeMismatch(what, "JSON has no NaN. Write CASE WHEN is_finite(x) THEN to_json(x) END.")
+    return value_json(made("to_json", (value,), STRING))
+
+
+def holds_strings(dtype: DataType) -> bool:
+    """Return whether a type is of strings, or has a part of strings."""
+    return dtype == STRING or any(map(holds_strings, children_of(dtype)))
+
+
+def holds_floats(dtype: DataType) -> bool:
+    """Return whether a type is of floats, or has a part of floats."""
+    return is_floating(dtype) or any(map(holds_floats, children_of(dtype)))

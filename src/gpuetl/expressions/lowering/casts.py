@@ -16,7 +16,7 @@ from gpuetl.expressions.constants import (
 )
 from gpuetl.expressions.dialect import span_of
 from gpuetl.expressions.lowering.lowering import Handler, Lowering
-from gpuetl.expressions.syntax import Apply, CastTo, Constant, Syntax
+from gpuetl.expressions.syntax import AS_JSON, TRY_AS_JSON, Apply, CastTo, Constant, Syntax
 from gpuetl.expressions.unparse import constant_text
 from gpuetl.messages import coded
 from gpuetl.types.data_types import DURATION, TIMESTAMP, DataType
@@ -24,6 +24,9 @@ from gpuetl.types.data_types import DURATION, TIMESTAMP, DataType
 
 def _cast(lowering: Lowering, node: exp.Cast) -> Syntax:
     """Lower a cast; `FLOAT[3]` is a list whose length is checked."""
+    if node.args["to"].this == exp.DataType.Type.JSON:
+        name = TRY_AS_JSON if isinstance(node, exp.TryCast) else AS_JSON
+        return Apply(name, (lowering.lower(node.this),), span=span_of(node))
     size = _taken_size(node)
     if size is None:
         return _plain_cast(lowering, node)

@@ -89,6 +89,8 @@ Expressions take nested values apart:
 | `CAST(s AS struct<a: int64>)`, `CAST(x AS list<string>)` | the same values with other types; fields meet by name, and a field that s lacks is null |
 | `text[1]`, `text[2:3]`, `text[-3:]` | characters of a string, as elements of a list |
 | `text -> '$.a.b'`, `text ->> 'a'` | a part of a string that is JSON: as JSON, and a string in it without quotes; the path may be a column |
+| `json(text).a.b[0]`, `CAST(text AS json)['a']` | parts of what a call gives as JSON; elements count from 0, and from the end where negative |
+| `CAST(x AS json)` | a string that has to be JSON, as it is; any other value as JSON |
 | `json_set(text, '$.a.b', x)`, `json_merge_patch(text, other)` | JSON with a value at a path, or changed by other JSON |
 | `from_json(text, 'STRUCT(a BIGINT, b VARCHAR[])')` | JSON as values of these types |
 """

@@ -211,6 +211,13 @@ DEVICE Found read(Fault at, String text) {
     return found;
 }
 
+// A text that has to be JSON.
+DEVICE String checked(Fault at, String text) {
+    Value value;
+    if (!read_document(text, value)) at(NOT_JSON);
+    return text;
+}
+
 DEVICE bool exists(const Found& found) { return found.value.kind != MISSING; }
 
 DEVICE Maybe<int64_t> count_elements(const Found& found) {

@@ -95,5 +95,6 @@ FUNCTIONS: dict[str, Device | Library] = {
     "json_array_length": Device(of_found("json::count_elements"), result_form="maybe"),
     "json_exists": Device(of_found("json::exists")),
     "json_valid": Device("json::is_valid"),
+    "json_text": Device("json::checked"),
     "json_parts": Library(split),
 }

@@ -124,6 +124,12 @@ def read(text: str) -> Value:
         raise EvaluationError(NOT_JSON) from None
 
 
+def checked(text: str) -> str:
+    """Return a text that has to be JSON."""
+    read(text)
+    return text
+
+
 def is_valid(text: str) -> bool:
     """Return whether a text is JSON."""
     try:
@@ -351,6 +357,7 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     ),
     "json_exists": by_row(exists, BOOL),
     "json_valid": by_row(is_valid, BOOL),
+    "json_text": by_row(checked, STRING),
     "json_parts": by_row(parts, pa.list_(STRING)),
     "to_json": to_json,
     "json_join": joined,
