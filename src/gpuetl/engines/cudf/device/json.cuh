@@ -6,6 +6,11 @@
 #include "number_text.cuh"
 #include "strings.cuh"
 
+// Functions that are needed in many places: json_edit.cuh has them called, since each copy takes NVRTC a second.
+#ifndef SHARED_BY_JSON
+#define SHARED_BY_JSON DEVICE
+#endif
+
 namespace json {
 
 DEVICE Scanner scanner_of(String text) { return {(const uint8_t*)text.data, 0, int32_t(text.size)}; }
@@ -51,7 +56,7 @@ template <class OUT> DEVICE void put_characters(OUT& out, Scanner& scanner) {
 }
 
 // A string from its first quote to its last, without needless escapes.
-template <class OUT> DEVICE void put_quoted(OUT& out, Scanner& scanner) {
+template <class OUT> SHARED_BY_JSON void put_quoted(OUT& out, Scanner& scanner) {
     out.put('"');
     ++scanner.at;
     for (uint8_t c; (c = scanner.text[scanner.at++]) != '"';) {
@@ -94,7 +99,7 @@ private:
 };
 
 // The key that a string of JSON is.
-DEVICE Key key_of(String text, const Value& value) {
+SHARED_BY_JSON Key key_of(String text, const Value& value) {
     if (value.kind == STRING) return Key{text.cut(value.start, value.start + value.size)};
     Scanner scanner = scanner_of(text);
     scanner.at = value.start - 1;
@@ -111,7 +116,7 @@ struct Comparison {
     DEVICE void put(char byte) { same = same && wanted.next() == uint8_t(byte); }
 };
 
-DEVICE bool same_string(String text, const Value& value, const Key& wanted) {
+SHARED_BY_JSON bool same_string(String text, const Value& value, const Key& wanted) {
     if (value.kind == STRING && wanted.escapes == Key::PLAIN) return same_text(text.cut(value.start, value.start + value.size), wanted.text);
     Comparison comparison{wanted};
     Scanner scanner = scanner_of(text);
@@ -123,7 +128,7 @@ DEVICE bool same_string(String text, const Value& value, const Key& wanted) {
 // ---- values at paths ------------------------------------------------------------------------------------------------
 
 // Passes a value, whose brackets match.
-DEVICE void pass_value(Scanner& scanner, Value& value) {
+SHARED_BY_JSON void pass_value(Scanner& scanner, Value& value) {
     const int first = scanner.peek();
     if (first != '{' && first != '[') {
         scanner.scalar(value);
@@ -153,7 +158,7 @@ struct Parts {
         scanner.at = container.start + 1;
     }
     DEVICE String scanner_text() const { return {(const char*)scanner.text, scanner.end}; }
-    DEVICE bool next() {
+    SHARED_BY_JSON bool next() {
         scanner.skip_blanks();
         if (scanner.peek() == (has_keys ? '}' : ']')) return false;
         if (!first) ++scanner.at, scanner.skip_blanks();
@@ -177,19 +182,19 @@ struct Found {
     String text;
     Value value;
 
-    DEVICE Found member(const Key& key) const {
+    SHARED_BY_JSON Found member(const Key& key) const {
         if (value.kind != OBJECT) return {text, Value{}};
         for (Parts parts(text, value); parts.next();)
             if (same_string(text, parts.key, key)) return {text, parts.value};
         return {text, Value{}};
     }
-    DEVICE Found element(int64_t place) const {
+    SHARED_BY_JSON Found element(int64_t place) const {
         if (value.kind != ARRAY) return {text, Value{}};
         if (place < 0)
             for (Parts parts(text, value); parts.next();) ++place;  // ends before the element, counted from the front
         return place < 0 ? Found{text, Value{}} : element_from_front(place);
     }
-    DEVICE Found member_or_element(const Key& key, int64_t place) const {
+    SHARED_BY_JSON Found member_or_element(const Key& key, int64_t place) const {
         return value.kind == ARRAY ? element(place) : member(key);
     }
     DEVICE Found none() const { return {text, Value{}}; }
@@ -202,7 +207,7 @@ private:
     }
 };
 
-DEVICE Found read(Fault at, String text) {
+SHARED_BY_JSON Found read(Fault at, String text) {
     Found found{text, Value{}};
     if (!read_document(text, found.value)) {
         at(NOT_JSON);
@@ -220,7 +225,7 @@ DEVICE String checked(Fault at, String text) {
 
 DEVICE bool exists(const Found& found) { return found.value.kind != MISSING; }
 
-DEVICE Maybe<int64_t> count_elements(const Found& found) {
+SHARED_BY_JSON Maybe<int64_t> count_elements(const Found& found) {
     if (found.value.kind == MISSING) return none<int64_t>();
     int64_t count = 0;
     if (found.value.kind == ARRAY)
@@ -251,7 +256,7 @@ DEVICE Maybe<String> type_of(const Found& found) {
 // ---- values written anew --------------------------------------------------------------------------------------------
 
 // As JSON without blanks; false where there is no value.
-template <class OUT> DEVICE bool put(OUT& out, const Found& found) {
+template <class OUT> SHARED_BY_JSON bool put(OUT& out, const Found& found) {
     const Value& value = found.value;
     if (value.kind == MISSING) return false;
     Scanner scanner = scanner_of(found.text);

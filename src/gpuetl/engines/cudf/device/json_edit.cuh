@@ -1,11 +1,12 @@
 // JSON that is changed at a path, or without nulls: what stays is copied without blanks, member by member.
 #pragma once
+#define SHARED_BY_JSON CALLED
 #include "json_path.cuh"
 
 namespace json {
 
 // Whole values and what is between them, from one place to another, without blanks and needless escapes.
-template <class OUT> DEVICE void put_between(OUT& out, String text, int32_t from, int32_t until) {
+template <class OUT> CALLED void put_between(OUT& out, String text, int32_t from, int32_t until) {
     Scanner scanner = scanner_of(text);
     for (scanner.at = from; scanner.at < until;) {
         const uint8_t c = scanner.text[scanner.at];
@@ -18,7 +19,7 @@ template <class OUT> DEVICE void put_between(OUT& out, String text, int32_t from
     }
 }
 
-template <class OUT> DEVICE void put_key(OUT& out, Key key) {
+template <class OUT> CALLED void put_key(OUT& out, Key key) {
     out.put('"');
     for (int byte; (byte = key.next()) >= 0;) {
         if (byte < 0x20 || byte == '"' || byte == '\\') put_escaped(out, uint32_t(byte));
@@ -59,18 +60,18 @@ template <int STEPS> struct ConstantPath {
 struct ColumnPath {
     String path;
 
-    DEVICE bool valid() const {
+    CALLED bool valid() const {
         PathReader reader(path);
         for (Step step; reader.next(step);) {}
         return reader.valid;
     }
-    DEVICE int size() const {
+    CALLED int size() const {
         int size = 0;
         PathReader reader(path);
         for (Step step; reader.next(step);) ++size;
         return size;
     }
-    DEVICE Step operator[](int place) const {
+    CALLED Step operator[](int place) const {
         PathReader reader(path);
         Step step;
         for (reader.next(step); place; --place) reader.next(step);
@@ -85,7 +86,7 @@ DEVICE bool is_next(const Step& step, int64_t elements) {
 }
 
 // Whether a container takes a new value that a path leads to from one of its steps on.
-template <class PATH> DEVICE bool can_extend(const Found& container, const PATH& path, int place) {
+template <class PATH> CALLED bool can_extend(const Found& container, const PATH& path, int place) {
     const Step first = path[place];
     if (container.value.kind == OBJECT ? !first.names_member() : container.value.kind != ARRAY || !is_next(first, count_elements(container).value)) return false;
     for (int i = place + 1; i < path.size(); ++i) {
@@ -94,7 +95,7 @@ template <class PATH> DEVICE bool can_extend(const Found& container, const PATH&
     return true;
 }
 
-template <class OUT, class PATH> DEVICE void put_created(OUT& out, const Found& value, const PATH& path, int place) {
+template <class OUT, class PATH> CALLED void put_created(OUT& out, const Found& value, const PATH& path, int place) {
     for (int i = place; i < path.size(); ++i) {
         const Step step = path[i];
         out.put(step.names_member() ? '{' : '[');

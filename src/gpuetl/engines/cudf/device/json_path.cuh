@@ -13,7 +13,7 @@ struct Step {
 
     DEVICE bool names_member() const { return way == MEMBER || way == MEMBER_OR_PLACE || way == MEMBER_OR_END; }
     // Where one value at most is.
-    DEVICE Found from(const Found& found) const {
+    SHARED_BY_JSON Found from(const Found& found) const {
         if (found.value.kind == OBJECT && names_member()) return found.member(key);
         return way == PLACE || way == MEMBER_OR_PLACE ? found.element(place) : found.none();
     }
@@ -29,7 +29,7 @@ struct PathReader {
 
     DEVICE PathReader(String path) : path(path), at(path.size && (path[0] == '$' || path[0] == '/')) {}
 
-    DEVICE bool next(Step& step) {
+    SHARED_BY_JSON bool next(Step& step) {
         if (!path.size || !valid) return false;
         if (path[0] == '/') {
             if (at > path.size) return false;
@@ -115,7 +115,7 @@ CALLED Found at_path(Fault at, Found found, String path) {
 // ---- constant paths that find several values ------------------------------------------------------------------------
 
 // The text of a value in JSON, with the quotes of a string.
-DEVICE String text_of(const Found& found) {
+SHARED_BY_JSON String text_of(const Found& found) {
     const Value& value = found.value;
     if (value.kind != STRING && value.kind != ESCAPED) return found.text.cut(value.start, value.start + value.size);
     Scanner scanner = scanner_of(found.text);
