@@ -16,7 +16,7 @@ from gpuetl.expressions.ir import ABSENT, Column
 from gpuetl.expressions.numbers import constant_literal
 from gpuetl.expressions.syntax import ASSOCIATIVE, Constant, Syntax
 from gpuetl.types.data_types import BOOL, DURATION, FLOAT64, INT64, STRING, TIMESTAMP, DataType, can_be_key
-from gpuetl.types.nested_types import is_list
+from gpuetl.types.nested_types import is_list, is_map
 
 CONSTANTS: dict[str, tuple[Any, ...]] = {
     **SCALAR_CONSTANTS,
@@ -121,7 +121,8 @@ def _combinations(function: Function) -> Iterator[tuple[tuple[Argument, ...], tu
                 for t in types
                 if not can_be_key(t) or (t == STRING and len(varying) == 3)
             ]
-            choices = dict.fromkeys(equal + by_turns + nested)
+            entries = [(t, t.key_type, t.item_type) for t in types if is_map(t) and len(varying) == 3]
+            choices = dict.fromkeys(equal + by_turns + nested + entries)
         for choice in choices:
             chosen = iter(choice)
             yield slots, tuple(next(chosen) if slot.is_receiver else None for slot in slots)

@@ -1,6 +1,7 @@
 """All kernels compile for GPUs, where there is none: shipped ones, and one that is generated for each device header."""
 
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import pyarrow as pa
@@ -72,7 +73,7 @@ def of_functions():
     for header in sorted({HEADERS[name] for name in HEADERS if name not in {*INTERNAL, *OWN_FUNCTION_NAMES}} - {""}):
         own = (name for name in HEADERS if HEADERS[name] == header and name not in {*INTERNAL, *OWN_FUNCTION_NAMES})
         sources = (generated(*call) for name in own for call in list(expressions(name, 1))[:1])
-        yield next((source for source in sources if mark(header) in source), "")
+        yield from islice((source for source in sources if mark(header) in source), 1)
 
 
 def of_numbers():
@@ -89,6 +90,14 @@ def of_formats():
     types = {"i": INT64, "f": FLOAT64, "s": pa.string()}
     rows = pa.table({name: pa.array([None], dtype) for name, dtype in types.items()})
     yield generated(typed("printf('%05d|%-3s|%.2f', i, s, f)", types), rows)
+
+
+def of_texts():
+    """Yield a kernel that changes JSON, and one that reads the text of a list: other functions prepare what they take."""
+    types = {"x": pa.string(), "y": pa.string()}
+    rows = pa.table({name: pa.array([None], dtype) for name, dtype in types.items()})
+    yield generated(typed("json_merge_patch(x, y)", types), rows)
+    yield generated(typed("CAST(x AS list<int64>)", types), rows)
 
 
 def of_orders():
@@ -189,6 +198,7 @@ def sources():
                 *of_functions(),
                 *of_numbers(),
                 *of_formats(),
+                *of_texts(),
                 *of_orders(),
                 *of_means(),
                 *of_casts(),

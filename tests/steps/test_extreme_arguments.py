@@ -65,11 +65,6 @@ def test_windows_beyond_the_rows(source, pipeline, engine, options):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (
-            "round(x, 9223372036854775807)",
-            "round takes a number of digits from -400 to 400, got 9,223,372,036,854,775,807",
-        ),
-        ("round(x, -2147483648)", "round takes a number of digits from -400 to 400, got -2,147,483,648"),
         ("repeat(t, 1000000000000)", "repeat takes a count from 0 to 1,000,000, got 1,000,000,000,000"),
         ("lpad(t, -1)", "lpad takes a length from 0 to 1,000,000, got -1"),
         ("left(t, 4294967296)", "left takes a count from -2,147,483,647 to 2,147,483,647, got 4,294,967,296"),

@@ -174,7 +174,12 @@ def test_kernels_over_nested_groups(t, check, tmp_path, kind, totals):
 def test_kernels_that_make_rows_of_nested_groups(t, check, tmp_path):
     shutil.copytree(FILES, tmp_path, dirs_exist_ok=True)
     greatest = t.reduction_kernel(
-        "k", {"most": "int64"}, "strings.py:greatest", identity="INT64_MIN", reduce="a > b ? a : b", by=["f", "l"]
+        "k",
+        {"most": "int64"},
+        "strings.py:greatest",
+        identity="(-9223372036854775807 - 1)",
+        reduce="a > b ? a : b",
+        by=["f", "l"],
     )
     rows = [({"x": 0.0, "l": [0.0]}, [1, 2], 4), (None, None, 5), (F[3], [], 3), (F[3], [1, None], 6)]
     check(greatest, table({"f": TYPES["f"], "l": TYPES["l"], "most": "int64"}, *rows))
