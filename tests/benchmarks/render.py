@@ -17,6 +17,7 @@ from render_gpu import (
     kernel_section,
     large_section,
     operations_section,
+    row_patterns_section,
     windows_section,
 )
 from render_host import (
@@ -89,8 +90,11 @@ def page() -> str:
     asof = [one for rows in ("100m", "10m") for one in measured(f"asof-{rows}")]
     criteo = [*measured("criteo-10m")]
     windows = [*measured("windows")]
+    row_patterns = [*measured("row_patterns")]
     states = [one for engine in ("pandas", "cudf") for one in measured(f"window-state-{engine}")]
-    named = [(one["benchmark"], one) for one in (*checkpoints, *states, *upserts, *asof, *criteo, *windows)]
+    named = [
+        (one["benchmark"], one) for one in (*checkpoints, *states, *upserts, *asof, *criteo, *windows, *row_patterns)
+    ]
     again = suites_of(first_runs) if first_runs["date"] > gpu["date"] else []
     lines = [
         *summary(results),
@@ -107,6 +111,7 @@ def page() -> str:
         *large_section(results["large"]),
         *operations_section(results["operations"]),
         *windows_section(windows),
+        *row_patterns_section(row_patterns),
         *kernel_section(results["kernels"]),
         "## Memory", "",
         *memory_section(results["memory-cudf"]),

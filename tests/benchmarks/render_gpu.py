@@ -207,6 +207,31 @@ def window_row(found: dict[str, Any], libraries: Collection[str]) -> str:
     return f"| `{found['window']}` | {' | '.join(cells)} |"
 
 
+def row_patterns_section(results: Collection[dict[str, Any]]) -> list[str]:
+    """Render regular expressions of rows beside other libraries; nothing where they were not measured."""
+    if not results:
+        return []
+    result = next(iter(results))
+    return [
+        "### Regular expressions from columns", "",
+        "`tests/benchmarks/row_patterns.py`: each row has a text of 47 bytes and a pattern such as `item-7[0-9]* for`, one of 10 or of",
+        "1,000. Rows are in the memory of each library. The counts of matches are equal. cuDF takes constant patterns only, so it",
+        f"searches all rows once for each of 10. {conditions(result)}.", "",
+        *lines_of_table(("way", "patterns", "rows", "first run, ms", "best, ms", "M rows/s"), map(pattern_row, result["measured"])),
+        *remarks(result),
+    ]  # fmt: skip
+
+
+def pattern_row(found: dict[str, Any]) -> str:
+    """Return the line of one way to match patterns of rows."""
+    rate = found["rows"] / found["best_s"] / 1e6
+    count = 1 if "a constant" in found["way"] else found["patterns"]
+    return (
+        f"| {found['way']} | {count:,} | {found['rows']:,} | {1e3 * found['first_s']:,.0f} | {1e3 * found['best_s']:,.2f} "
+        f"| {rate:,.0f} |"
+    )
+
+
 def operation_row(found: dict[str, Any], copy_gb_a_s: float) -> str:
     """Return one operation's line."""
     share = found["bytes"] / found["ms"] / 1e6 / copy_gb_a_s
