@@ -62,6 +62,11 @@ SCALARS = {
         REFUSED,
         datetime(2020, 1, 1, 0, 0, 1),
     ),
+    "`CAST('2020-01-02 03:04:05.1234567' AS timestamp)`": (
+        "CAST('2020-01-02 03:04:05.1234567' AS timestamp)",
+        REFUSED,
+        datetime(2020, 1, 2, 3, 4, 5, 123456),
+    ),
     "`hugeint`, `timetz`": ("CAST(1 AS hugeint)", REFUSED, 1),
     "`try_strptime('3/5/2020', '%m/%d/%Y')`": ("try_strptime('3/5/2020', '%m/%d/%Y')", None, datetime(2020, 3, 5)),
     "`CAST(INTERVAL '26 hours' AS string)`": ("CAST(INTERVAL '26 hours' AS string)", "1 day 02:00:00", "26:00:00"),

@@ -238,7 +238,7 @@ def test_bombs_in_expressions_are_reported(run, expression):
         *(("int64", value, "is not a valid int64") for value in ("", "1; drop table t", "1 OR 1=1", "'1'", "1.0", "1e3", "0x10", "9" * 20, "9" * 5_000, "nan")),
         *(("float64", value, "is not a valid float64") for value in ("", "abc", "1e999", "0x1", "1;")),
         *(("date", value, "is not a valid date") for value in ("2020-13-01", "0000-01-01", "99999-01-01", "now")),
-        *(("timestamp", value, "is not a valid timestamp") for value in ("2020-01-01T00:00:00Z", "2020-01-01 00:00:00.12x", "soon")),
+        *(("timestamp", value, "is not a valid timestamp") for value in ("2020-01-01T00:00:00Z", "2020-01-01 00:00:00.1234567", "2020-01-01 00:00:00.12x", "soon")),
         *(("duration", value, "is not a valid duration") for value in ("", "1 month", "1 day; drop table t", "x' or '1", "1e9 days")),
         *(("bool", value, "is not a valid bool") for value in ("", "1", "yes", "null")),
         *(("'decimal(10,2)'", value, "is not a valid decimal(10,2)") for value in ("1.005", "nan", "inf", "9" * 11)),

@@ -61,7 +61,7 @@ def test_a_text_that_is_no_duration_is_an_error_with_its_row(source, pipeline, l
 
 MOMENTS = {
     "2020/1/2": (date(2020, 1, 2), datetime(2020, 1, 2), None), " 2020 01 02 ": (date(2020, 1, 2), datetime(2020, 1, 2), None), "2020-1-2T 3:04": (None, datetime(2020, 1, 2, 3, 4), None),
-    "2020-02-28 24:00:00": (None, datetime(2020, 2, 29), None), "2020-01-02 03:04:05.1234569": (None, datetime(2020, 1, 2, 3, 4, 5, 123456), None), "3:04:05.9999999": (None, None, time(3, 4, 5, 999999)),
+    "2020-02-28 24:00:00": (None, datetime(2020, 2, 29), None), "2020-01-02 03:04:05.1234569": (None, None, None), "2020-01-02 03:04:05.12345600": (None, datetime(2020, 1, 2, 3, 4, 5, 123456), None), "3:04:05.9999990": (None, None, time(3, 4, 5, 999999)), "3:04:05.9999999": (None, None, None),
     " 23:59 ": (None, None, time(23, 59)), **dict.fromkeys(["2020-01/02", "20-01-02", "02/01/2020", "2020-02-30", "24:00", "3", "2020-01-02 10:00Z", "2020-01-02 24:01", "9999-12-31 24:00"], (None, None, None)),
 }  # fmt: skip
 

@@ -23,13 +23,13 @@ _ZONED = re.compile(f"{_DAY}[ T] *{_CLOCK}{_ZONE}")
 def iso_form(text: str, dtype: DataType) -> str:
     """Return a date, timestamp or time of day as ISO 8601 has it.
 
-    Digits behind those of its unit are cut, as in DuckDB.  24:00:00 is the midnight of the next day.  Whether the parts
+    Digits behind those of its unit must be 0, since none is lost.  24:00:00 is the midnight of the next day.  Whether the parts
     are in range is for the reader of the result to say.
 
     Raises
     ------
     ValueError
-        For a text of another form.
+        For a text of another form, and for more digits of a second than the type has.
     """
     zoned = bool(getattr(dtype, "tz", None))
     form = _DATE if dtype == DATE else _TIME if dtype == TIME else _ZONED if zoned else _NAIVE
@@ -51,6 +51,8 @@ def iso_form(text: str, dtype: DataType) -> str:
 
 
 def _clock(hit: re.Match[str], places: int) -> str:
+    if (hit["fraction"] or "")[places:].strip("0"):
+        raise ValueError(hit[0])
     clock = f"{hit['hour']:0>2}:{hit['minute'] or '00'}:{hit['second'] or '00'}"
     return f"{clock}.{hit['fraction'][:places]}" if hit["fraction"] else clock
 

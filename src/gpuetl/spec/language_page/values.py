@@ -231,9 +231,9 @@ ignores spaces and tabs around all of them.
 | decimals | the same numbers as floats | exact: a value that needs more digits is an error |
 | bool | `true\|t\|yes\|y\|1`, `false\|f\|no\|n\|0`, in either case | |
 | date | `[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}`, or `/` or a space for both `-` | a day of the calendar |
-| timestamp | date `([ T] *[0-9]{2}(:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?)?)?` | more than 6 digits of a second are cut; 24:00:00 is the next midnight |
+| timestamp | date `([ T] *[0-9]{2}(:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?)?)?` | digits after the sixth of a second must be 0; 24:00:00 is the next midnight |
 | time | `[0-9]{1,2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?` | to 23:59:59.999999 |
-| timestamp_ns | as timestamp; more than 9 digits are cut | from 1677-09-21 to 2262-04-11 |
+| timestamp_ns | as timestamp; digits after the ninth must be 0 | from 1677-09-21 to 2262-04-11 |
 | duration | amounts with units, `1 day 2 hours`, `1h30m`, `3 days ago`, a time at the end, `1 day 2:30:00`, or seconds, `47.21` | each to the microsecond; months have no fixed length |
 | binary | ASCII, and any byte as `\xAA`; no other `\` | `encode(x)` has the UTF-8 of all strings |
 | uuid | `6f9619ff-8b86-d011-b42d-00c04fc964ff`, in either case | |

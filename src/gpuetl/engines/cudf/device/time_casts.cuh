@@ -113,11 +113,11 @@ struct IsoText {
         return units;
     }
 
-    // Digits, the first of which count.
+    // Digits, the first of which count; others are 0.
     DEVICE int64_t fraction(int places) {
         int64_t units = number(1);
         for (int i = 1; i < places; ++i) units = units * 10 + (sees_digit() ? number(1) : 0);
-        while (sees_digit()) ++at;
+        while (sees_digit()) good = number(1) == 0 && good;
         return units;
     }
 
