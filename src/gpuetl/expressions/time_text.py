@@ -23,8 +23,8 @@ _ZONED = re.compile(f"{_DAY}[ T] *{_CLOCK}{_ZONE}")
 def iso_form(text: str, dtype: DataType) -> str:
     """Return a date, timestamp or time of day as ISO 8601 has it.
 
-    Digits behind those of its unit must be 0, since none is lost.  24:00:00 is the midnight of the next day.  Whether the parts
-    are in range is for the reader of the result to say.
+    Digits behind those of its unit must be 0, since none is lost.  24:00:00 is the midnight of the next day.  Whether
+    the parts are in range is for the reader of the result to say.
 
     Raises
     ------
