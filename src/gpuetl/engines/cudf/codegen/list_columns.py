@@ -12,11 +12,12 @@ from gpuetl.engines.cudf.codegen.cuda_types import accessors, buffers_of, c_text
 from gpuetl.engines.cudf.codegen.device_headers import headers_text
 from gpuetl.engines.cudf.codegen.functions import HEADERS, json, regex
 from gpuetl.engines.cudf.codegen.functions.paths import separators
-from gpuetl.engines.cudf.columns.arrays import filled, scan
+from gpuetl.engines.cudf.codegen.string_lists import MEASURED, TO_WRITE, WRITTEN, written_parts
+from gpuetl.engines.cudf.columns.arrays import filled
 from gpuetl.engines.cudf.columns.concat import stacked
 from gpuetl.engines.cudf.columns.gather import take
 from gpuetl.engines.cudf.columns.interchange import from_arrow
-from gpuetl.engines.cudf.columns.validity import empty_bits, list_offsets, text_offsets, with_nulls, with_valid
+from gpuetl.engines.cudf.columns.validity import empty_bits, with_nulls
 from gpuetl.engines.cudf.columns.vector import NO_DATA, Vector
 from gpuetl.engines.cudf.machine import Machine
 from gpuetl.expressions.ir import Call, Column, Expr, Literal
@@ -60,16 +61,12 @@ def listed_strings(call: Call, arguments: Sequence[Vector | Literal], rows: int,
     counts, sizes = arrays.zeros(rows + 1, "int64"), arrays.zeros(rows + 1, "int64")
     nulls, valid = arrays.zeros(2, "uint64"), empty_bits(rows, machine)
     machine.launch(module, "measure", rows, [rows, *buffers, nulls, valid, counts[1:], sizes[1:]])
-    places, starts = scan(counts, machine), scan(sizes, machine)
-    parts, total, (missing, missing_parts) = int(places[-1]), int(starts[-1]), nulls.tolist()
-    lists = list_offsets(places, parts, machine)
-    offsets, data = filled(parts + 1, total, "int64", machine), arrays.empty(total, "uint8")
-    found = arrays.empty(parts, "uint8") if missing_parts else None
-    machine.launch(
-        module, "write", rows, [rows, *buffers, places, starts, 0 if found is None else found, offsets, data]
-    )
-    elements = Vector(STRING, parts, data, offsets=text_offsets(offsets, total, machine))
-    elements = elements if found is None else with_valid(elements, found, machine)
+    missing, missing_parts = nulls.tolist()
+
+    def write(more: Sequence[Any]) -> None:
+        machine.launch(module, "write", rows, [rows, *buffers, *more])
+
+    lists, elements = written_parts(counts, sizes, bool(missing_parts), write, machine)
     return with_nulls(Vector(pa.list_(STRING), rows, NO_DATA, valid, 0, lists, elements), int(missing))
 
 
@@ -91,13 +88,7 @@ KERNEL measure(int64_t rows, {passed}uint64_t* nulls, uint32_t* bits, int64_t* c
             valid = {valid};
             if (valid) {{
                 auto parts = {made};
-                int64_t count = 0, size = 0;
-                for (Maybe<String> part; parts.next(part); ++count) {{
-                    if (part.valid) size += part.value.size;
-                    else ++missing_parts.count;
-                }}
-                counts[row] = count;
-                sizes[row] = size;
+                {MEASURED}
             }}
         }}
         missing += store_word(bits, row, row < rows, valid);
@@ -105,21 +96,14 @@ KERNEL measure(int64_t rows, {passed}uint64_t* nulls, uint32_t* bits, int64_t* c
     add_nulls(nulls, missing);
     missing_parts.store(nulls + 1);
 }}
-KERNEL write(int64_t rows, {passed}const int64_t* places, const int64_t* starts, uint8_t* found, int64_t* offsets,
-             char* bytes) {{
+KERNEL write(int64_t rows, {passed}{TO_WRITE}) {{
 {accessors(columns)}
     FOR_EACH_ROW(row, rows) {{
         if (row >= rows) continue;
         const Maybe<String> {read};
         if (!({valid})) continue;
-        Bytes out{{bytes + starts[row]}};
         auto parts = {made};
-        int64_t place = places[row];
-        for (Maybe<String> part; parts.next(part); ++place) {{
-            offsets[place] = out.at - bytes;
-            if (part.valid) out.put(part.value);
-            if (found) found[place] = part.valid;
-        }}
+        {WRITTEN}
     }}
 }}
 """

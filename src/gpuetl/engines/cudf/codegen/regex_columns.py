@@ -30,10 +30,11 @@ from gpuetl.engines.cudf.codegen.regex_programs import (
     distinct_strings,
     programs_of,
 )
+from gpuetl.engines.cudf.codegen.string_lists import MEASURED, TO_WRITE, WRITTEN, written_parts
 from gpuetl.engines.cudf.columns.arrays import filled, pick, scan
 from gpuetl.engines.cudf.columns.interchange import from_arrow
 from gpuetl.engines.cudf.columns.kind import Kind, column_of_kind
-from gpuetl.engines.cudf.columns.validity import empty_values, list_offsets, text_offsets, with_valid
+from gpuetl.engines.cudf.columns.validity import empty_values, text_offsets, with_valid
 from gpuetl.engines.cudf.columns.vector import NO_DATA, Vector
 from gpuetl.engines.cudf.machine import Array, KernelSource, Machine
 from gpuetl.engines.no_result import NoResult
@@ -258,28 +259,15 @@ def kernels_of(given: RowCall, taken: str, row: str, group: str) -> str:
     Tally missing_parts;
 {row}
         auto parts = {parts};
-        int64_t count = 0, size = 0;
-        for (Maybe<String> part; parts.next(part); ++count) {{
-            if (part.valid) size += part.value.size;
-            else ++missing_parts.count;
-        }}
-        counts[row] = count;
-        sizes[row] = size;
+        {MEASURED}
         found[row] = 1;
     }}
     missing_parts.store(nulls);
 }}
-KERNEL write({taken}, const int64_t* first_parts, const int64_t* starts, uint8_t* valid_parts, int64_t* offsets,
-             char* bytes) {{
+KERNEL write({taken}, {TO_WRITE}) {{
 {row}
-        Bytes out{{bytes + starts[row]}};
         auto parts = {parts};
-        int64_t place = first_parts[row];
-        for (Maybe<String> part; parts.next(part); ++place) {{
-            offsets[place] = out.at - bytes;
-            if (part.valid) out.put(part.value);
-            if (valid_parts) valid_parts[place] = part.valid;
-        }}
+        {WRITTEN}
     }}
 }}
 """
@@ -401,13 +389,8 @@ class Launches:
         found, nulls = arrays.zeros(rows, "uint8"), arrays.zeros(1, "uint64")
         counts, sizes = arrays.zeros(rows + 1, "int64"), arrays.zeros(rows + 1, "int64")
         self.launch_all("measure", [found, counts[1:], sizes[1:], nulls])
-        first_parts, starts = scan(counts, machine), scan(sizes, machine)
-        parts, total, missing = int(first_parts[-1]), int(starts[-1]), int(nulls[0])
-        lists = list_offsets(first_parts, parts, machine)
-        offsets, data = filled(parts + 1, total, "int64", machine), arrays.empty(total, "uint8")
-        valid = arrays.empty(parts, "uint8") if missing else None
-        self.launch_all("write", [first_parts, starts, 0 if valid is None else valid, offsets, data])
-        elements = Vector(STRING, parts, data, offsets=text_offsets(offsets, total, machine))
-        elements = elements if valid is None else with_valid(elements, valid, machine)
+        lists, elements = written_parts(
+            counts, sizes, bool(nulls[0]), lambda more: self.launch_all("write", more), machine
+        )
         column = Vector(self.given.call.dtype, rows, NO_DATA, offsets=lists, elements=elements)
         return with_valid(column, found, machine)

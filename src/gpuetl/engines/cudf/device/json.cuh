@@ -255,6 +255,20 @@ DEVICE Maybe<String> type_of(const Found& found) {
 
 // ---- values written anew --------------------------------------------------------------------------------------------
 
+// Whole values and what is between them, from one place to another, without blanks and needless escapes.
+template <class OUT> SHARED_BY_JSON void put_between(OUT& out, String text, int32_t from, int32_t until) {
+    Scanner scanner = scanner_of(text);
+    for (scanner.at = from; scanner.at < until;) {
+        const uint8_t c = scanner.text[scanner.at];
+        if (c == '"') {
+            put_quoted(out, scanner);
+            continue;
+        }
+        ++scanner.at;
+        if (!is_blank(c)) out.put(char(c));
+    }
+}
+
 // As JSON without blanks; false where there is no value.
 template <class OUT> SHARED_BY_JSON bool put(OUT& out, const Found& found) {
     const Value& value = found.value;
@@ -265,15 +279,7 @@ template <class OUT> SHARED_BY_JSON bool put(OUT& out, const Found& found) {
         put_quoted(out, scanner);
         return true;
     }
-    for (scanner.at = value.start; scanner.at < value.start + value.size;) {
-        const uint8_t c = scanner.text[scanner.at];
-        if (c == '"') {
-            put_quoted(out, scanner);
-            continue;
-        }
-        ++scanner.at;
-        if (!is_blank(c)) out.put(char(c));
-    }
+    put_between(out, found.text, value.start, value.start + value.size);
     return true;
 }
 

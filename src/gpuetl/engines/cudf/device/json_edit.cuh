@@ -5,20 +5,6 @@
 
 namespace json {
 
-// Whole values and what is between them, from one place to another, without blanks and needless escapes.
-template <class OUT> CALLED void put_between(OUT& out, String text, int32_t from, int32_t until) {
-    Scanner scanner = scanner_of(text);
-    for (scanner.at = from; scanner.at < until;) {
-        const uint8_t c = scanner.text[scanner.at];
-        if (c == '"') {
-            put_quoted(out, scanner);
-            continue;
-        }
-        ++scanner.at;
-        if (!is_blank(c)) out.put(char(c));
-    }
-}
-
 template <class OUT> CALLED void put_key(OUT& out, Key key) {
     out.put('"');
     for (int byte; (byte = key.next()) >= 0;) {
