@@ -15,6 +15,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import settings
 
+import left_to_full
 from gpu_engine.host_machine import COMPILER, ON_CPU
 from gpuetl import InvalidPipeline, Pipeline, RunOptions, Table, memory_limits, messages
 from gpuetl.engines.cudf.io import parquet_writer
@@ -125,6 +126,7 @@ ONE_WAY: pytest.StashKey[list[int]] = pytest.StashKey()
 
 def pytest_configure(config: pytest.Config) -> None:
     """Begin to count."""
+    left_to_full.begin(config.getoption("full"))
     config.stash[LEFT_OUT] = Counter()
     config.stash[ONE_WAY] = []
 

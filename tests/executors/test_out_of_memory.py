@@ -16,13 +16,14 @@ from gpuetl.engines.pandas.pandas_engine import PandasBackend
 from gpuetl.executors.run_memory import Guard
 from gpuetl.memory_limits import is_out_of_memory
 from gpuetl.telemetry.origin import Origin
+from left_to_full import in_full
 from messages import without_place
 from open_files import open_files
 from sink_files import leftovers
 from small_pipelines import OPTIONS, PIPELINES, pipeline_of, rows_of
 from tables import table
 
-SOME = 2
+SOME = in_full(3, 2)
 """How many of the allocations fail, one a run, in most pipelines: all of them take too long."""
 
 

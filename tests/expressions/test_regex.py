@@ -15,6 +15,7 @@ from gpuetl.expressions.regex import InvalidPattern, parse_pattern, parse_replac
 from gpuetl.expressions.regex.tree import Choice, Group, Repeat, Sequence, can_be_empty
 from gpuetl.expressions.unparse import constant_text
 from gpuetl.types.data_types import INT64, STRING
+from left_to_full import in_full
 
 NO = "gpuetl does not support"
 
@@ -265,7 +266,7 @@ def patterns(inner):
 
 
 @pytest.mark.slow
-@settings(max_examples=250, deadline=None, derandomize=True)
+@settings(max_examples=in_full(600, 250), deadline=None, derandomize=True)
 @given(st.recursive(ATOMS, patterns, max_leaves=6), st.lists(st.text(CHARACTERS, max_size=6), min_size=1, max_size=4))
 def test_answers_are_those_of_python(generated, texts):
     pattern, python = generated.replace(END, "$"), re.compile(generated.replace(END, r"\Z"), re.ASCII)

@@ -13,6 +13,7 @@ from gpuetl.expressions.scope import WINDOWS
 from gpuetl.expressions.syntax import Apply, CastTo, Constant, Name, ParameterName
 from gpuetl.expressions.unparse import to_sql
 from gpuetl.types.data_types import FLOAT64, INT64, parse_type
+from left_to_full import in_full
 
 
 @pytest.mark.parametrize(
@@ -159,7 +160,7 @@ def trees(inner):
     )
 
 
-@settings(max_examples=250, deadline=None, derandomize=True)
+@settings(max_examples=in_full(500, 250), deadline=None, derandomize=True)
 @given(st.recursive(LEAVES, trees, max_leaves=12))
 def test_any_syntax_is_read_back_equal(syntax):
     assert parse_expression(to_sql(syntax)) == syntax

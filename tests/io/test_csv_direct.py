@@ -8,6 +8,7 @@ from gpuetl import Pipeline
 from gpuetl.engines.pandas.io import csv_direct
 from gpuetl.engines.pandas.io.csv_reader import rows_of
 from gpuetl.formats.csv_pieces import CsvText
+from left_to_full import in_full
 
 TYPES = [
     "int8", "int32", "int64", "uint8", "uint64", "float32", "float64", "bool", "date", "timestamp", "timestamp[UTC]",
@@ -57,7 +58,8 @@ def test_each_text_is_read_as_cast_does(reader, dtype):
     padded, quoted = [f" {text}\t" for text in texts], [f'"{text}"' for text in texts]
     fields = [text if text.startswith('"') or "," not in text else f'"{text}"' for text in [*texts, '" 1"', *padded]]
     alone, together = fields[: len(texts) + 1], fields[len(texts) + 1 :]
-    for some in [*([field] for field in alone), together, quoted]:
+    several = in_full([[field] for field in (*together, *quoted)], [together, quoted])
+    for some in [*([field] for field in alone), *several]:
         direct, cast = read("".join(f"{field},a\n" for field in some))
         assert direct.schema == cast.schema
         assert repr(direct.to_pylist()) == repr(cast.to_pylist()), some

@@ -9,6 +9,7 @@ import pytest
 from gpuetl import RunFailed
 from gpuetl.places.local.commit import moves, recovery
 from gpuetl.places.local.commit.commit_sinks import finish_dead_runs
+from left_to_full import in_full
 from sink_files import leftovers, refuse_moves
 from sinks_by_mode import NEW, NEW_RUN, OLD, OLD_RUN, RETRY, SINKS, state, write
 
@@ -107,7 +108,7 @@ def test_a_run_killed_at_any_change_leaves_all_sinks_old_or_all_new(tmp_path, ex
 
 def middle_of_the_commit(folder: Path, more: int = 3) -> int:
     """Return before which change a run has made some of its moves, and not all."""
-    for at in range(30, 1000, 3):
+    for at in range(30, 1000, in_full(1, 3)):
         write(folder / str(at), OLD_RUN)
         killed(lambda at=at: write(folder / str(at), NEW_RUN), at)
         if state(folder / str(at)) not in (OLD, NEW):
@@ -180,7 +181,7 @@ def fail_to_write(folder: Path) -> None:
 
 def test_the_same_run_again_after_one_that_was_killed_doubles_nothing(tmp_path):
     """The dead run is finished or undone first, as each run does; then all sinks have the rows once."""
-    at = 2
+    at = in_full(1, 2)
     while True:
         folder = tmp_path / str(at)
         folder.mkdir()
@@ -193,4 +194,4 @@ def test_the_same_run_again_after_one_that_was_killed_doubles_nothing(tmp_path):
         assert not leftovers(folder)
         if not died:
             return
-        at += 2 * EVERY
+        at += in_full(1, 2) * EVERY

@@ -8,6 +8,7 @@ from gpuetl import InvalidPipeline, Pipeline, RunOptions, expr
 from gpuetl.optimize import NAMES, PASSES, optimize
 from gpuetl.optimize.select_row_groups import select_row_groups
 from gpuetl.testing import assert_same, assert_tables_equal
+from left_to_full import in_full
 from plans import assert_optimized_same, described, kept_plan
 from tables import INF, INT64_MAX, INT64_MIN, NAN, table, write_source
 
@@ -144,7 +145,7 @@ def comparisons(draw):
 predicates = st.lists(comparisons(), min_size=1, max_size=3).map(" AND ".join)
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=in_full(120, 50), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=rows, predicate=predicates, negated=st.booleans())
 def test_statistics_never_drop_a_row_that_matters(tmp_path, rows, predicate, negated):
     pipeline = Pipeline("random", root=tmp_path)

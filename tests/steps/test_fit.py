@@ -15,6 +15,7 @@ from gpuetl import InvalidPipeline, Pipeline, RunFailed, load, transforms
 from gpuetl.engines.registry import is_clustered
 from gpuetl.messages import code_of
 from gpuetl.testing import assert_same, assert_tables_equal
+from left_to_full import in_full
 from tables import NAN, table, write_source
 
 TYPES = {"id": "int64", "c": "string", "x": "float64", "y": "int64"}
@@ -276,9 +277,9 @@ VALUES_OF_TYPES = {
 
 
 def test_every_type_of_key_is_numbered(pipeline, answer, source, engine):
-    """By frequency, then ascending: -0.0 is 0.0, and NaN is the greatest value.  Clusters number four of the types."""
+    """By frequency, then ascending: -0.0 is 0.0, and NaN is the greatest value.  Clusters number four of the types, or all with --full."""
     types, columns = {"id": "int64"}, [range(20)]
-    for name, values in list(VALUES_OF_TYPES.items())[:: 3 if is_clustered(engine) else 1]:
+    for name, values in list(VALUES_OF_TYPES.items())[:: in_full(1, 3) if is_clustered(engine) else 1]:
         types[f"c_{len(types)}"] = name
         columns.append([values[min(i % 7, i % 5) % len(values)] for i in range(20)])
     t = source(table(types, *zip(*columns, strict=True)))
