@@ -183,8 +183,8 @@ Write it like DATE '2026-01-31'.""",
         title="pattern or format that is not supported",
         cause="A regular expression, a LIKE pattern or a format of dates is malformed, or uses a part that gpuetl does "
         "not support.  Regular expressions are those of RE2, which have no look-around and no back references.  A run "
-        "stops with this code where a column has such a pattern, a replacement that names a group that the pattern of the "
-        "row does not have, or the number of one.",
+        "stops with this code where a column has such a pattern.  It also stops where a replacement, or a number, names a "
+        "group that the pattern of the row does not have.",
         fix="Write the pattern without the part in the message, or leave the row out.  docs/functions.md describes "
         "regular expressions and lists the specifiers of formats.",
         example="- filter: regexp_like(CAST(id AS string), '^(?!1)')",

@@ -6,8 +6,8 @@ PAGES = (
     ErrorPage(
         code="GE1860",
         title="a path into JSON is wrong",
-        cause="The path of `json_extract` or another function of JSON has a form that is not known, or finds several values "
-        "where one is needed: in a list of paths, and in a column of paths.",
+        cause="The path of `json_extract` or another function of JSON has a form that is not known.  Or it finds several values: "
+        "a path in a list, and one in a column, must find one.",
         fix="""Write `$.a.b[0]`, `$."a.b"` for a key with dots, `$[#-1]` for the last element, `/a/b/0`, or a key alone.""",
         example="""- select: {b: "json_extract_string('{}', '$.a[')"}""",
         message="""\

@@ -2105,11 +2105,10 @@ class Methods:
         return self._call("list_filter", (self, function))
 
     def list_slice(self, first: IntoExpression, last: IntoExpression, step: IntoExpression = None) -> Expression:
-        """`x[first:last]`.
+        """`x[first:last]`: the elements from one 1-based place to another, both included.
 
-        The elements from the 1-based place first to last, both included, from the end where negative; `x[2:]` and
-        `x[:-2]` leave one out. `x[first:last:step]` takes every step-th of them, with a negative step from the greater
-        place first down to last: `x[:-:-1]` is all from the end.
+        Negative places count from the end; `x[2:]` and `x[:-2]` leave one out. `x[first:last:step]` takes every step-th
+        of them. With a negative step, first is the greater place: `x[:-:-1]` is all from the end.
 
         Null in any argument gives null.
 

@@ -195,9 +195,9 @@ FUNCTIONS = (
                  "list_transform([1, 2, 3], lambda e: e * 10)", [10, 20, 30], nulls="own"),
     ListFunction("list_filter", "x function!", filtered, "The elements of which a lambda is true.", "list_filter([1, 2, 3], lambda e: e > 1)",
                  [2, 3], nulls="own", expansion=filtered_list),
-    ListFunction("list_slice", "x first last step?", bounded, "`x[first:last]`: the elements from the 1-based place first to last, both "
-                 "included, from the end where negative; `x[2:]` and `x[:-2]` leave one out.  `x[first:last:step]` takes every step-th "
-                 "of them, with a negative step from the greater place first down to last: `x[:-:-1]` is all from the end.",
+    ListFunction("list_slice", "x first last step?", bounded, "`x[first:last]`: the elements from one 1-based place to another, both "
+                 "included.  Negative places count from the end; `x[2:]` and `x[:-2]` leave one out.  `x[first:last:step]` takes every "
+                 "step-th of them.  With a negative step, first is the greater place: `x[:-:-1]` is all from the end.",
                  "list_slice([1, 2, 3, 4], 2, -2)", [2, 3], fails=has_unknown_step),
     ListFunction("list_concat", "x y*", joined, "The elements of all lists, one list after the other; a null list has none.  Never null.",
                  "list_concat([1, 2], [3])", [1, 2, 3], nulls="own"),
