@@ -23,14 +23,14 @@ AGAIN_S = 0.7
 SECONDS = 60
 RUN = ["run", "slow.yaml", "--engine", "pandas", "--no-report", "--partition-rows", "10"]
 STUCK = """\
-import ctypes
+import ctypes, threading
 def slowly(x):
     lock, lib = ctypes.create_string_buffer(64), ctypes.CDLL(None)
     lib.pthread_mutex_lock(lock)
-    open("reached", "w").close()
+    threading.Timer(0.2, lambda: open("reached", "w").close()).start()
     lib.pthread_mutex_lock(lock)
 """
-"""A twin that waits for ever in native code, where no handler written in Python runs."""
+"""A twin that waits for ever in native code, where no handler written in Python runs; another thread says so then."""
 COMMIT = """\
 import os, signal, sys, time
 from gpuetl.cli.ending import run_and_end
