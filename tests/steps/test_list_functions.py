@@ -88,6 +88,7 @@ CASES = [
     ("typeof(ll)", "string", ["BIGINT[][]"] * 5),
     ("l[-1:1:-2]", "list<int64>", [[3, 1], None, [], [None], [4]]),
     ("s[:-:k]", "list<string>", [["b", "a", None], None, [], None, ["b", ""]]),
+    ("l[9223372036854775806 + k % 2:k % 2 - 9223372036854775806:1 + k % 2]", "list<int64>", [[], None, [], None, []]),
         ("[[], l, [k]]", "list<list<int64>>", [[[], row[1], [row[0]]] for row in ROWS]),
     ("[{'a': k}, {'a': 0.5}, NULL]", "list<struct<a: float64>>", [[(row[0],), (0.5,), None] for row in ROWS]),
     ("list_concat(l, [], [0.5])", "list<float64>",

@@ -134,6 +134,18 @@ class Language(Dialect):
                 self.raise_error("Expected }")
             return super()._parse_bracket(self.expression(exp.ToMap(this=exp.Struct(expressions=entries))))
 
+        def _parse_slice(self, this: exp.Expr | None) -> exp.Expr | None:
+            """Read `first:last:step`; sqlglot allows no operators in a step.  `-` is the default end."""
+            if not self._match(TokenType.COLON):
+                return this
+            if self._match_pair(TokenType.DASH, TokenType.COLON, advance=False):
+                self._advance()
+                last = None
+            else:
+                last = self._parse_assignment()
+            step = self._parse_assignment() if self._match(TokenType.COLON) else None
+            return self.expression(exp.Slice(this=this, expression=last, step=step))
+
         def _parse_entry(self) -> exp.Expr | None:
             """Read a key and its value."""
             key = self._parse_disjunction()

@@ -50,6 +50,7 @@ DEVICE void list_steps(OUT& out, FAULT at_fault, LIST list, int64_t first, int64
     if (low < 0) low += list.size + 1;
     if (high < 0) high += list.size + 1;
     if (low < 1) low = 1;
+    if (low > high || high < 1) return;  // before high - low, which could leave the type
     if (high > list.size) high = list.size;
     for (int64_t at = 0; at <= high - low; at += stride) out.put(list.start + (step > 0 ? low + at : high - at) - 1);
 }
