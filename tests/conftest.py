@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -67,8 +68,8 @@ QUIET = {
 }
 CLUSTER_LAYOUT = "2-rows-a-partition-no-broadcast"
 """The one in which tests run on a cluster: with an exchange wherever one can be."""
-FIRST_PARAMETERS = 4
-"""Of each test, which run on clusters and by kernels on the CPU in that layout; of the others every fourth does."""
+FIRST_PARAMETERS = 2
+"""Of each test, which run on clusters and by kernels on the CPU in that layout; of the others every fifth does."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -168,7 +169,7 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Mark a test `full` in a layout that another one covers, or where a cluster does what one process does."""
+    """Mark a test `full` in a layout that another one covers, where a cluster does what one process does, or by `part`."""
     callspec = getattr(item, "callspec", None)
     if callspec is None:
         return
@@ -192,11 +193,29 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     elif in_cluster_layout and engine in ("dask", ON_CPU) and is_left_of_many(item, engine):
         item.add_marker(
             pytest.mark.full(
-                reason="three of four of a test's many parameters, on clusters and by kernels on the CPU, exchanged"
+                reason="four of five of a test's many parameters, on clusters and by kernels on the CPU, exchanged"
             )
         )
+    if not item.get_closest_marker("full") and is_left_of_part(item):
+        item.add_marker(pytest.mark.full(reason="more parameters of slow tests"))
 
 
+def is_left_of_part(item: pytest.Item) -> bool:
+    """Tell whether a test has the marker `part`, and its parameters are not in that part: of each engine the first are.
+
+    The others are drawn by a digest of their names: every nth would always be the same layout, or the same type.
+    """
+    marker, engine = item.get_closest_marker("part"), engine_of(item)
+    if not marker or engine in GPU_ENGINES:  # which are skipped at once, or run where there is time for all
+        return False
+    name, _, parameters = item.nodeid.partition("[")
+    place = SLOW[name, engine]
+    SLOW[name, engine] += 1
+    return bool(place) and bool(zlib.crc32(parameters.encode()) % marker.args[0])
+
+
+SLOW: Counter[tuple[str, str | None]] = Counter()
+"""How many parameters of a test with the marker `part` were collected, by engine."""
 COLLECTED: Counter[tuple[str, str]] = Counter()
 """How many parameters of a test in the layout with every exchange were collected, by engine."""
 
@@ -206,7 +225,7 @@ def is_left_of_many(item: pytest.Item, engine: str) -> bool:
     name = item.nodeid.partition("[")[0]
     place = COLLECTED[name, engine]
     COLLECTED[name, engine] += 1
-    return place >= FIRST_PARAMETERS and place % 4 != 3 and "type" not in name
+    return place >= FIRST_PARAMETERS and place % 5 and "type" not in name
 
 
 @contextmanager

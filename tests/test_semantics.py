@@ -247,6 +247,7 @@ def test_sum_of_decimals_has_38_digits(aggregated):
     )
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize(
     ("dtype", "value", "instead"),
     [
@@ -288,6 +289,7 @@ NASTY_FLOATS = {
 }  # fmt: skip
 
 
+@pytest.mark.part(3)
 def test_float_sums_are_within_the_bound_of_any_order_of_additions(source, answer):
     """|result - exact| <= 4·n·ε·Σ|x| in each group, however the rows are split."""
     rows = [(key, x) for key, values in NASTY_FLOATS.items() for x in values]
@@ -354,6 +356,7 @@ def test_quantile_is_linear_and_exact_with_nan_greatest_and_nulls_skipped(aggreg
 TIMED = [(1, 3, 30), (1, 1, None), (1, 2, 20), (2, 1, None), (None, 2, None), (None, 1, 5)]
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("call", "values"),
     [
@@ -596,6 +599,7 @@ CASTS = [
 ]  # fmt: skip
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(("source_type", "value", "target", "result"), CASTS)
 def test_a_cast_is_exact_or_an_error_and_try_cast_gives_null(
     source, check, failure, source_type, value, target, result
@@ -787,6 +791,7 @@ EMPTY = {"k": "float64", "x": "int64", "s": "string", "tags": "list<string>"}
 OTHER = {"k": "float64", "y": "string"}
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("steps", "types"),
     [

@@ -53,6 +53,7 @@ def random_table(seed: int) -> Table:
     return table
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("seed", range(300))
 def test_a_table_is_the_one_of_rich(output: Output, seed: int):
     table, shown = random_table(seed), output.console()

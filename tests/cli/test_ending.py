@@ -67,6 +67,7 @@ def command(folder: Path, *arguments: str, **variables: str) -> subprocess.Compl
     return python(folder, "-m", "gpuetl", *arguments, **variables)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("arguments", "exit_code", "shown"),
     [
@@ -98,6 +99,7 @@ def test_the_script_of_an_installed_package_ends_at_once(folder: Path):
     assert (done.returncode, "torn down" in done.stdout) == (2, False)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     "customized",
     [
@@ -116,6 +118,7 @@ def test_what_waits_for_the_end_of_the_process_is_done(folder: Path, customized:
     assert (folder / "left").read_text().strip() == "left"
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("before", "variables"),
     [

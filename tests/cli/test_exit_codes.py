@@ -84,6 +84,7 @@ CASES = [
 ]
 
 
+@pytest.mark.part(4)
 @pytest.mark.parametrize(
     ("code", "arguments", "script"), CASES, ids=lambda one: " ".join(one) if isinstance(one, list) else ""
 )

@@ -22,6 +22,7 @@ def loaded(step, tmp_path):
     return loads(HEAD.replace("STEP", step), tmp_path)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("step", "code"),
     [

@@ -102,6 +102,7 @@ def test_a_script_prints_the_same_in_a_process_of_its_own(folder):
     assert (done.returncode, error_of(done.stderr)) == (1, page.message.strip())
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("page", WARNINGS, ids=lambda page: page.code)
 def test_an_example_prints_the_warning_of_its_page(page, folder):
     code, text = printed(page, page.example, folder)
@@ -111,6 +112,7 @@ def test_an_example_prints_the_warning_of_its_page(page, folder):
     assert f"[{page.code}]" in page.message.splitlines()[0]
 
 
+@pytest.mark.part(5)
 @pytest.mark.parametrize("page", [page for page in TESTED if page.fixed], ids=lambda page: page.code)
 def test_a_fixed_example_runs(page, folder):
     code, text = printed(page, page.fixed, folder)

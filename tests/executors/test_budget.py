@@ -252,6 +252,7 @@ def memory_line(plan):
     return next(line for line in plan.splitlines() if line.startswith("expected memory: "))
 
 
+@pytest.mark.part(5)
 @pytest.mark.parametrize("engine", ["pandas", "dask"])
 @pytest.mark.parametrize("memory", after(2, ["20MB", "5MB", "10GB"], "expected memory where all rows fit"))
 @pytest.mark.parametrize("steps", STEPS)

@@ -53,6 +53,7 @@ def pipeline(tmp_path):
     return pipeline
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("error", [MemoryError, pa.ArrowMemoryError])
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
 def test_it_is_done_once_more_after_memory_was_freed(pipeline, tmp_path, monkeypatch, place, error):
@@ -62,6 +63,7 @@ def test_it_is_done_once_more_after_memory_was_freed(pipeline, tmp_path, monkeyp
     assert pq.read_table(tmp_path / "out").column("x").to_pylist() == list(range(50, 100))
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("engine", ["pandas", "dask"])
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
 def test_the_second_time_is_an_error_in_the_words_of_a_run(pipeline, tmp_path, monkeypatch, place, engine):
@@ -78,6 +80,7 @@ def test_the_second_time_is_an_error_in_the_words_of_a_run(pipeline, tmp_path, m
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
 @pytest.mark.parametrize("command", ["plan", "run"])
 def test_the_command_line_shows_no_traceback(pipeline, tmp_path, monkeypatch, place, command):

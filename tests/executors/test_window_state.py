@@ -75,6 +75,7 @@ def expected(steps):
     return steps.pipeline.run(engine="pandas", keep="result")["result"].to_arrow()
 
 
+@pytest.mark.part(5)
 @pytest.mark.parametrize("by", ["k", []])
 @pytest.mark.parametrize("seed", after(2, range(4), "more seeds of random rows"))
 def test_partitions_of_any_size_give_what_all_rows_do(rows, computed, by, seed):
@@ -87,6 +88,7 @@ def test_partitions_of_any_size_give_what_all_rows_do(rows, computed, by, seed):
     assert max(carried) <= window.state_rows
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("minutes", [1, 20])
 def test_means_that_fade_of_any_values_at_times_that_tie(rows, computed, minutes):
     """Infinite ones, and NaN: the first value has a share in all later means, however little time has gone by."""

@@ -72,6 +72,7 @@ def same(got, expected):
     return type(got) is type(expected) and got == expected
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("target", TYPES)
 @pytest.mark.parametrize("source", TYPES)
 def test_a_cast_holds_the_value_exactly_or_is_refused(source, target):

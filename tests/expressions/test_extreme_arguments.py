@@ -86,6 +86,7 @@ def refused(expr, rows):
     return False
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("start", range(0, len(NAMES), 40))
 def test_extreme_arguments_have_a_value_or_are_refused(start):
     """On the pandas engine, row by row."""

@@ -56,6 +56,7 @@ def test_scalar_example_of_constants_gives_its_result(function):
     assert_equal(got, function.result)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("function", functions("scalar"))
 def test_scalar_example_over_columns_gives_its_result_in_every_row(function):
     syntax = parse_expression(function.example)

@@ -252,6 +252,7 @@ def test_more_that_is_refused(sql):
         parse_expression(sql)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     "sql",
     [

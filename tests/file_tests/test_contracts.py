@@ -48,6 +48,7 @@ tests:
 """
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("rows", [None, 1])
 def test_rules_are_checked_where_a_test_reads(engine, rows):
     found = outcomes(ge.loads(PIPELINE).test(engine=engine, options=RunOptions(partition_rows=rows)))

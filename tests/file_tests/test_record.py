@@ -54,6 +54,7 @@ def with_test(path, test):
     return ge.load(path)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("stage", ["sold", "shop_sums", "sales"])
 @pytest.mark.parametrize("rows", [1, 7])
 def test_a_test_from_real_rows_passes_and_is_small(sales, stage, rows):

@@ -98,6 +98,7 @@ clean: 1 row expected, 1 found: 1 with another value in status
     }
 
 
+@pytest.mark.part(2)
 def test_differences_are_reported_in_a_small_table(engine, options):
     report = daily(DIFFERENT).test(engine=engine, options=options)
     found = outcomes(report)

@@ -57,6 +57,7 @@ def test_sums_are_those_of_the_values_up_to_each(machine):
     assert listed(machine, arrays.scan(values, machine, "int32", first=-1)) == [2, 2, -3, 4]
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(("dtype", "kind"), KINDS)
 @pytest.mark.parametrize("before", [False, True])
 @pytest.mark.parametrize("count", COUNTS)

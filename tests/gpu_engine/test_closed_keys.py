@@ -147,6 +147,7 @@ def test_a_flag_says_where_nulls_stand(machine, nulls_first):
     assert measured(keys, machine) == Layout((0, SIGN + 7), (1, 0), not nulls_first)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("rows", ROWS)
 @pytest.mark.parametrize("components", [*KERNEL_COMPONENTS, 5, 9, 17, 40])
 def test_keys_are_measured_and_packed(machine, components, rows):
@@ -159,6 +160,7 @@ def test_keys_are_measured_and_packed(machine, components, rows):
     assert [machine.host(word).tolist() for word in words] == expected_words(expected, layout)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("components", [2, 3, 5, 9, 16, 17])
 def test_many_rows_are_measured_and_packed_by_few_components(machine, components, monkeypatch):
     """Words are put together in several passes, and rows out of order are found by any of them."""
@@ -202,6 +204,7 @@ def test_rows_that_are_selected_are_measured_and_packed(machine, components, num
     assert [machine.host(word).tolist() for word in packed(keys, layout, machine)] == expected_words(expected, layout)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("components", [1, 2, 7, 16, 17, 35])
 def test_one_row_out_of_order_is_noticed(machine, components):
     """At the ends of warps and rounds, in the last component as in the first; and none where all are in order."""

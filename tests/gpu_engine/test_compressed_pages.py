@@ -45,6 +45,7 @@ def chunks_of(path):
     return [group.column(place) for group in groups for place in range(metadata.num_columns)]
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("compression", CODECS, ids=str)
 @pytest.mark.parametrize(("rows", "nulls"), [(0, 2), (1, 0), (1, 10_000), (65, 2), (513, 10_000), (1300, 2)])
 def test_readers_find_all_rows(tmp_path, compression, rows, nulls):

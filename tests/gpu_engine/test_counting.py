@@ -119,6 +119,7 @@ KEYS = {
 }
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("keys", list(KEYS))
 def test_groups_are_in_the_order_of_their_keys(machine, keys, monkeypatch):
     """Null is the last group; each row knows its group; the sorted way says the same."""
@@ -160,6 +161,7 @@ CALLS = {
 }  # fmt: skip
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("kind", ["integers", "texts"])
 @pytest.mark.parametrize("rows", [0, 1, 2, 700])
 def test_aggregates_are_those_of_the_oracle(source, pipeline, kind, rows):

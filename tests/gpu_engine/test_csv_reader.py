@@ -94,6 +94,7 @@ def test_values_at_the_edges_are_read_by_kernels(agree, name):
     assert agree("\n".join(["x,n", *rows, ""]), {"x": TYPES[name], "n": "int64"})
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in BAD.items() for value in values])
 @pytest.mark.parametrize("mode", ["fail", None, "quarantine"])
 def test_values_that_do_not_fit_are_those_of_the_oracle(read, name, value, mode):
@@ -162,6 +163,7 @@ def test_other_dialects_are_read_on_the_cpu(pipeline, keys):
     assert run.report.device == "CPU"
 
 
+@pytest.mark.part(4)
 @pytest.mark.parametrize("piece_bytes", [7, 50, 1 << 24])
 @pytest.mark.parametrize("part_bytes", [100, 300, 1 << 27])
 @pytest.mark.parametrize("carried_bytes", [30, 1000])

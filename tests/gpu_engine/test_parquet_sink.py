@@ -77,6 +77,7 @@ def limits(parquet, group, column):
     return repr((found.min, found.max) if found.has_min_max else None), found.null_count
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("nulls", [0, 2, 10_000])
 @pytest.mark.parametrize("rows", [0, 1, 31, 32, 33, 63, 64, 65, 255, 256, 257, 512, 513, 1300])
 def test_pyarrow_reads_rows_and_types_of_all_columns(tmp_path, rows, nulls):
@@ -176,6 +177,7 @@ def test_pages_of_many_rows_are_whole(tmp_path, rows, nulls):
     assert polars.read_parquet(tmp_path / "x.parquet").to_arrow().cast(table.schema).equals(table)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"])
 def test_differences_that_overflow_wrap_around(tmp_path, dtype):
     info = np.iinfo(dtype)

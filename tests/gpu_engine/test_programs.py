@@ -146,6 +146,7 @@ def check(name: str, seen: Programs) -> None:
     assert in_vain <= max(most, IN_VAIN.get(name, 0)), seen.difference()
 
 
+@pytest.mark.part(2)
 @needs_compiler
 @pytest.mark.parametrize("name", sorted(path.stem for path in PIPELINES.glob("*.yaml")))
 def test_what_a_pipeline_asks_for_is_listed(seen: Programs, tmp_path: Path, name: str) -> None:
@@ -156,6 +157,7 @@ def test_what_a_pipeline_asks_for_is_listed(seen: Programs, tmp_path: Path, name
     check(name, seen)
 
 
+@pytest.mark.part(3)
 @needs_compiler
 @pytest.mark.parametrize("name", sorted(path.stem for path in QUERIES.glob("q*.yaml")))
 def test_what_a_query_asks_for_is_listed(
@@ -263,6 +265,7 @@ BY_CHANCE = {
 """Programs that depend on the rows."""
 
 
+@pytest.mark.part(2)
 @needs_compiler
 @pytest.mark.parametrize("split", ["one partition", "partitions"])
 @pytest.mark.parametrize("step", STEPS)

@@ -52,6 +52,7 @@ class Asked:
         return call
 
 
+@pytest.mark.part(3)
 @needs_compiler
 @pytest.mark.usefixtures("encoded_on_device")
 @pytest.mark.parametrize("options", [OPTIONS, SPILLS], ids=["", "spilled"])

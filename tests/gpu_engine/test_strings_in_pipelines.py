@@ -50,6 +50,7 @@ STEPS = {
 }  # fmt: skip
 
 
+@pytest.mark.part(5)
 @pytest.mark.parametrize("name", STEPS)
 def test_a_step_gives_the_oracle_s_rows(source, pipeline, name):
     """Of texts that are null, empty, or of more than one byte a character."""
@@ -57,6 +58,7 @@ def test_a_step_gives_the_oracle_s_rows(source, pipeline, name):
     assert_same(pipeline, ENGINE, partitions=WAYS)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("how", ["inner", "full", "anti"])
 @pytest.mark.parametrize("key", ["s", "u"])
 def test_texts_of_other_dictionaries_join(source, pipeline, how, key):

@@ -103,6 +103,7 @@ def test_moments_and_durations_of_any_size(sql):
     check(sql, x=moments(draws), y=moments(draws), k=spans, n=numbers(draws), f=floats(draws), **days)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("zone", ZONES[:3])
 @pytest.mark.parametrize("sql", OF_ZONES)
 def test_clocks_of_zones_around_their_changes(zone, sql):
@@ -132,6 +133,7 @@ def mangled(text: str, draws: random.Random) -> str:
     return "".join(letters)
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize(
     ("function", "form"),
     after(
@@ -149,6 +151,7 @@ def test_texts_are_read_by_a_format_or_not(form, function):
     check(f"{function}(x, '{form}')", x=pa.array([*(mangled(text, draws) for text in written * 5), None, "", "ñ"]))
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("target", ["date", "timestamp", '"timestamp[UTC]"'])
 @pytest.mark.parametrize("cast", ["CAST", "TRY_CAST"])
 def test_texts_are_cast_from_iso_forms_or_not(cast, target):

@@ -77,6 +77,7 @@ def test_every_window_function_is_there():
     assert set(WINDOW_FUNCTIONS) == {*NAMES, "ewm_moment"}
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("wild", [False, True], ids=["tame", "wild"])
 @pytest.mark.parametrize("name", NAMES)
 def test_window_function_has_the_rows_and_refusals_of_the_pandas_engine(name, wild):

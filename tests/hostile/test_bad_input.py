@@ -135,6 +135,7 @@ def test_csv_files_with_a_header_alone_or_a_byte_order_mark_are_read(run, text):
     assert run(CSV, t__csv=text) == (0, "")
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -209,6 +210,7 @@ def test_a_sink_s_name_may_be_as_long_as_names_can_be(run, tmp_path):
 EXPRESSIONS = ["SELECT 1", "(SELECT x)", "x IN (SELECT x FROM t)", "EXISTS (SELECT 1)", "sum(x) OVER ()", "x;", "x; DROP TABLE t", "x ; ; x", "-- nothing", "/* not closed", "CAST(x AS variant)", "CAST(x AS struct<a int>)", "CAST(x AS int[])", "CAST(x AS map(int, int))", "CAST(x AS varchar(a))", "CAST(x AS 'int64')", "CAST(x)", "CAST(x AS int64 FORMAT 'a')", "SAFE_CAST(x AS int64)", "x::foo", "x y", "x > > 3", "x = = 3", "x =! 3", "!(x = 3)", "x && x", "x ^ 1", "s ~* 'a'", "s GLOB s", "s SIMILAR TO 'a' ESCAPE 'b'", "s LIKE ANY ('a', 'b')", "E'a\\n'", "N'abc'", "X'ABCD'", "U&'\\0041'", "$$abc$$", "$tag$abc$tag$", "'a' 'b'", "'it\\'s'", "`x`", "x[1]", "{{ x }}", "{% if %}", "${params.x}", "x -> x + 1", "lambda y: y", "STRUCT(1, 2)", "()", "x IN ()", "?", ":name", "%s", "@x", "$1", "$nope", "t.*", "* EXCEPT (x)", "COLUMNS(*)", "sum(DISTINCT x)", "lower(s ORDER BY s)", "first(x) IGNORE NULLS", "percentile_cont(0.5) WITHIN GROUP (ORDER BY x)", "x TABLESAMPLE (10)", "x FROM t", "x UNION SELECT 1", "VALUES (1)", "INSERT INTO t VALUES (1)", "SET x = 1", "INTERVAL '1' YEAR", "INTERVAL '1-2' YEAR TO MONTH", "INTERVAL '1 day; drop table t'", "INTERVAL 'one day'", "DATE 'x'", "TIMESTAMP '2020-13-01'", "CURRENT_DATE", "CASE END", "CASE WHEN x > 1 THEN END", "abs(x,)", "abs(,x)", "abs(x,,x)", "abs(y => 1)", "abs(x => 1, x => 2)", "abs(x)(1)", "schema.abs(x)", "1e", "1e+", "1.2.3", "1_000e", "9999999999999999999999999999999999999999", "__import__('os')", "x' OR '1'='1", "x)) OR ((1=1", "“x”", '""', "x ≥ 1"]  # fmt: skip
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_what_is_no_expression_of_the_language_is_reported_at_its_place(run, expression):
     code, text = run(
@@ -220,6 +222,7 @@ def test_what_is_no_expression_of_the_language_is_reported_at_its_place(run, exp
     assert text.count("stage 's'") == 1
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     "expression",
     ["(" * 10_000 + "x" + ")" * 10_000, "+".join(["x"] * 9_000), "- " * 9_000 + "x", "x" * 1_000_000, f"x IN ({','.join(['1'] * 100_000)})"],
@@ -232,6 +235,7 @@ def test_bombs_in_expressions_are_reported(run, expression):
     assert len(text) < 5_000
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("dtype", "value", "message"),
     [
@@ -302,6 +306,7 @@ def test_a_block_has_as_many_threads_as_devices_take(run, block):
     assert (code, f"block takes 1 to 1024 threads, got {block}" in text) == (2, True)
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize(
     "name",
     [" ", "a b", "'", '"', "日本", "😀", "a" * 2_000, "x:0", ":row", ":row_list", "y:argument0", "select", "X", "a.b", "a,b", "\n", "\t", "\0",

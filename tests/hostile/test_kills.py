@@ -31,7 +31,8 @@ def kills(tmp_path, *words):
 
 
 EVERY = [
-    "--fault=SIGKILL --step=83", "--fault=ENOSPC --step=79", "--fault=SIGKILL --step=37", "--fault=ENOSPC --step=61",
+    "--fault=SIGKILL --step=163", "--fault=ENOSPC --step=157", "--fault=SIGKILL --step=83", "--fault=ENOSPC --step=79",
+    "--fault=SIGKILL --step=37", "--fault=ENOSPC --step=61",
 ]  # fmt: skip
 
 

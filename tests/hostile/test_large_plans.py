@@ -67,6 +67,7 @@ def nots(count):
     return reduce(lambda value, _: ~value, range(count), col("x") > 1)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("make", [sums, nots])
 @pytest.mark.parametrize("count", [400, 100_000])
 def test_python_refuses_chains_that_text_may_not_hold(source, problem, make, count):

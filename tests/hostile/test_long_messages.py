@@ -18,6 +18,7 @@ def steps(text):
     return f"{HEAD}stages:\n  s: {{from: t, steps: [{text}]}}\n"
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("long", [LONG, WORDS], ids=["name", "words"])
 @pytest.mark.parametrize(
     "text",

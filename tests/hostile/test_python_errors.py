@@ -74,6 +74,7 @@ def test_a_function_of_a_chain_is_shown(tmp_path):
     assert "src/gpuetl" not in err
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("lines", "shown"),
     [

@@ -134,6 +134,7 @@ def failed(pipeline, engine, **options):
     return caught.value
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(("steps", "message"), CASES.values(), ids=CASES)
 def test_a_failing_run_points_at_the_text_and_the_row(root, engine, ways, steps, message):
     """In one partition or several, optimized and as written."""

@@ -134,6 +134,7 @@ def test_two_columns_of_one_name_are_refused(tmp_path, form, file, write):
     assert f"{file}: two columns are named 'a'" in failure(tmp_path, f"{form}: {file}")
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(("form", "suffix"), [("orc", "orc"), ("arrow", "arrow")])
 @LAYOUTS
 def test_rows_come_back_from_a_sink(engine, tmp_path, form, suffix, partition_rows):
@@ -219,6 +220,7 @@ def test_feather_of_the_first_version_is_named(tmp_path):
 WRITTEN = "gpuetl: 1\nname: p\nsources: {{t: {{parquet: t.parquet}}}}\nsinks: {{o: {{from: t, {}, mode: overwrite}}}}"
 
 
+@pytest.mark.part(2)
 def test_sinks_compress_as_their_option_says(engine, tmp_path):
     rows = pa.table({"k": ["a" * 100] * 2_000, "n": range(2_000)})
     pa.parquet.write_table(rows, tmp_path / "t.parquet")

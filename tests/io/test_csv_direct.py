@@ -51,6 +51,7 @@ def reader(pipeline, monkeypatch):
     return of
 
 
+@pytest.mark.part(5)
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", TYPES)
 def test_each_text_is_read_as_cast_does(reader, dtype):

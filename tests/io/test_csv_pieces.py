@@ -24,6 +24,7 @@ EACH = [
 ]
 
 
+@pytest.mark.part(5)
 @pytest.mark.slow
 @pytest.mark.parametrize(("mode", "keys"), EACH)
 def test_random_files_are_read_in_pieces_as_at_once(pipeline, monkeypatch, pytestconfig, keys, mode):

@@ -41,6 +41,7 @@ def add_foreign(folder: Path) -> None:
     (folder / "link").symlink_to("_notes.txt")
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("keys", MODES, ids=lambda keys: keys["mode"])
 @pytest.mark.parametrize("name", [".git/HEAD", ".env", "_notes.txt", "by-hand.parquet", "part_1.parquet"])
 def test_a_file_of_others_is_refused_by_name(tmp_path, engine, keys, name):
@@ -121,6 +122,7 @@ def sizes(folder: Path) -> dict[str, int]:
     return {name: (folder / name).stat().st_size for name in sink_files(folder)}
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("keys", [{"mode": "append"}, {"mode": "append", "partition_by": "k"}, *MODES], ids=str)
 def test_one_list_has_all_files_of_all_runs_with_their_sizes(tmp_path, engine, keys):
     counts = []

@@ -15,7 +15,7 @@ from sinks_by_mode import NEW, NEW_RUN, OLD, OLD_RUN, RETRY, SINKS, state, write
 
 pytestmark = pytest.mark.slow
 
-EVERY = 5
+EVERY = in_full(5, 9)
 """Of the changes, which are killed in turn: the longer proof is in tests/hostile."""
 CHANGES = {"os.rename", "os.mkdir", "os.rmdir", "os.remove", "os.link", "os.chmod", "os.chown", "os.truncate"}
 
@@ -103,7 +103,7 @@ def test_a_run_killed_at_any_change_leaves_all_sinks_old_or_all_new(tmp_path, ex
             break
     assert endings[-1]
     assert endings == sorted(endings)  # old up to the decision, new from there
-    assert 6 < endings.index(True) < len(endings) - 4
+    assert 30 < EVERY * endings.index(True) < EVERY * len(endings) - 20
 
 
 def middle_of_the_commit(folder: Path, more: int = 3) -> int:
@@ -144,6 +144,7 @@ def refusing_moves(monkeypatch, at: int) -> None:
     refuse_moves(monkeypatch, refused)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("at", range(1, 9))
 def test_a_move_that_fails_undoes_those_before(tmp_path, exchanges, monkeypatch, at):
     write(tmp_path, OLD_RUN)

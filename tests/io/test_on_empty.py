@@ -44,6 +44,7 @@ def rows_at(path):
     return sum(pq.read_table(file, partitioning=None).num_rows for file in files)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("path", "keys", "left", "told"),
     [
@@ -63,6 +64,7 @@ def test_a_sink_without_rows_is_written_with_a_warning(empty_run, tmp_path, path
     assert [sink.written for sink in report.sinks] == [keys["mode"] != "replace_partitions", True]
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(("path", "keys"), TARGETS)
 def test_keep_leaves_the_target_and_writes_the_other_sinks(empty_run, tmp_path, path, keys):
     report = empty_run(path, on_empty="keep", **keys)
@@ -74,6 +76,7 @@ def test_keep_leaves_the_target_and_writes_the_other_sinks(empty_run, tmp_path, 
     assert not leftovers(tmp_path)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(("path", "keys"), TARGETS)
 def test_error_ends_the_run_before_any_sink_changes(empty_run, tmp_path, path, keys):
     with pytest.raises(RunFailed, match=r"sink 'out': got no rows, and has on_empty: error\.  No sink has changed"):

@@ -91,6 +91,7 @@ def test_what_chunks_say(patterns):
     assert chunks.compressed_bytes(0) == first.compressed_bytes
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("options", OPTIONS)
 def test_mutants_read_alike(patterns, options):
     data, chance = written(**OPTIONS[options]), random.Random(options)

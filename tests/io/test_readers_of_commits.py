@@ -121,6 +121,7 @@ class Look:
         return not self.thread.is_alive()
 
 
+@pytest.mark.part(5)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("path", ["sink", "", "*/*/*.csv", "sink/*/*.csv", "*/k=a/*.csv", "sink/k=a"])
 def test_a_source_lists_all_of_a_run_or_none_before_each_change(tmp_path, mode, path):
@@ -148,6 +149,7 @@ def test_a_source_lists_all_of_a_run_or_none_before_each_change(tmp_path, mode, 
     assert bool(waited) == waits
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("at", range(1, 7))
 @pytest.mark.parametrize("path", ["sink", "", "*/*/*.csv"])

@@ -33,6 +33,7 @@ def values(folder):
     return sorted(x for file in files for x in pq.read_table(file, partitioning=None).column("x").to_pylist())
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(("partition_by", "files"), [((), 2), ("k", 3)])
 def test_a_second_append_of_a_run_key_replaces_the_first_one_s_files(tmp_path, engine, partition_by, files):
     keys = {"run_key": ["run_date"], "partition_by": partition_by}
@@ -153,6 +154,7 @@ def test_a_run_key_is_written_as_yaml(tmp_path):
     assert loads(text, tmp_path).to_yaml() == text
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("form", "mode"), [("parquet", "append"), ("csv", "append"), ("parquet", "replace_partitions")]
 )

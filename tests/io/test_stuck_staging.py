@@ -21,6 +21,7 @@ def two_sinks(folder):
     return pipeline
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("stuck", ["new", "journal.json", "old", "commit.done", LEASE])
 @pytest.mark.parametrize("sink", ["first", "second"])
 def test_the_next_run_removes_what_a_run_could_not(tmp_path, monkeypatch, stuck, sink):

@@ -94,6 +94,7 @@ def test_a_filter_that_tells_equal_floats_apart_stays_above_their_groups(t, line
     assert (before == after) is not moves
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     "steps",
     [

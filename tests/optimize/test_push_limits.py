@@ -82,6 +82,7 @@ def test_a_gather_of_rows_in_order_takes_all_partitions(pipeline, t):
     assert [n.limit for n in walk_graph(*lowered(pipeline).roots) if isinstance(n, Exchange)] == [None, None]
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("count", [0, 1, 2, 5, 6, 100])
 @pytest.mark.parametrize("order", [["x"], ["x desc"], ["x nulls first"], ["s desc", "x"], ["x desc nulls first", "k"]])
 def test_the_first_rows_in_order_are_the_same(pipeline, t, count, order):

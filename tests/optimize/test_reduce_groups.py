@@ -41,6 +41,7 @@ def test_groups_that_a_join_does_not_want_are_dropped_before_they_are_summed(t, 
     ]
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     "steps",
     [

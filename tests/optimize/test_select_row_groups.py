@@ -76,6 +76,7 @@ def test_the_passes_run_in_their_order_and_stop_before_one(t, pipeline):
     assert described(optimize(plan, before="prune_columns").plan)[1] == "Filter x > 2"
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_pass_may_be_skipped_by_name(t, u, pipeline, name):
     steps = t.filter(expr("1 = 1")).sort("k", "x").join(u, "k", "left").filter(expr("x > 2 AND y > 1"))

@@ -86,6 +86,7 @@ def test_nulls_and_partitions_without_a_time(pipeline, sides):
     assert reads(pipeline) == [[0], [], [0, 2]]
 
 
+@pytest.mark.part(4)
 @pytest.mark.parametrize("seed", range(2))
 def test_the_rows_are_the_same(pipeline, engine, seed):
     rng = random.Random(seed)

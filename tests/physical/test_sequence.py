@@ -33,6 +33,7 @@ def ascending(source):
     )
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("descending", [False, True])
 def test_partitions_that_follow_each_other_are_sorted_where_they_are(source, pipeline, engine, dtype, descending):
@@ -145,6 +146,7 @@ def by_day(pipeline):
     return write_source(pipeline, "days", rows)
 
 
+@pytest.mark.part(5)
 @pytest.mark.parametrize(
     ("steps", "exchanged"),
     [

@@ -48,6 +48,7 @@ def read(pipeline, url):
     return source(name, url, schema=dict(TYPES))
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("name", ["a.parquet", URL])
 @pytest.mark.parametrize("kind", ["plain", "no-ranges", "no-state", "bare", "weak", "no-head", "no-length", "moved"])
 def test_files_are_read_from_any_server(pipeline, host, check, engine, kind, name):

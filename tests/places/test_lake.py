@@ -72,6 +72,7 @@ def test_a_run_on_local_disk(local):
     ]  # fmt: skip
 
 
+@pytest.mark.part(5)
 @pytest.mark.parametrize("options", [{}, {"partition_rows": 40}], ids=["one partition", "40 rows a partition"])
 def test_a_run_on_an_object_store_writes_the_same(lake, s3, local, engine, options):
     """Twice: the second run replaces what the first one wrote."""

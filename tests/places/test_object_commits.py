@@ -180,6 +180,7 @@ def test_a_run_that_dies_at_any_request_leaves_old_sinks_or_new_ones(bucket, sna
     assert changes.count(True) == 1  # once, by the record
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("mode", [mode for mode in AFTER if mode != "append"])
 def test_the_same_run_again_after_one_that_died_doubles_nothing(bucket, snapshots, monkeypatch, mode):
     """The dead run is finished or undone first, as each run does; the files of the second one have other names."""
@@ -202,6 +203,7 @@ def renamed(files):
     return {name.replace("-2.", "-3."): text for name, text in files.items()}
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("mode", AFTER)
 def test_a_request_that_fails_leaves_old_sinks_or_a_commit_that_goes_on(bucket, monkeypatch, mode):
     for failing in range(200):

@@ -55,6 +55,7 @@ def test_prefixes_are_folders(store, bucket):
     assert not listing(bucket, "u").is_folder
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("pattern", "expected"),
     [
@@ -110,6 +111,7 @@ ODD = [
 ]
 
 
+@pytest.mark.part(4)
 @pytest.mark.parametrize("name", ODD)
 def test_odd_names_are_read(store, bucket, name):
     put(store, f"t/{name}/{name}.csv", data=b"x\n1\n2\n")

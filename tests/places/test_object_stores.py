@@ -45,6 +45,7 @@ SOURCES = {
 EXPECTED = {"a partition": [3, 4], "one object": [1, 2]}
 
 
+@pytest.mark.part(5)
 @pytest.mark.parametrize("form", ["parquet", "csv"])
 @pytest.mark.parametrize("named", SOURCES)
 def test_objects_are_read(lake, pipeline, check, engine, form, named):
@@ -59,6 +60,7 @@ def source(pipeline, form, path, **keys):
     return read("t", path, schema=dict(TYPES), **keys)
 
 
+@pytest.mark.part(5)
 @pytest.mark.parametrize("form", ["parquet", "csv"])
 @pytest.mark.parametrize("mode", ["overwrite", "append", "replace_partitions"])
 def test_sinks_are_written(lake, store, store_server, pipeline, engine, form, mode):
@@ -81,6 +83,7 @@ def test_sinks_are_written(lake, store, store_server, pipeline, engine, form, mo
     assert [one["path"] for one in obstore.list(store, "out/.gpuetl-runs").collect()] == []
 
 
+@pytest.mark.part(2)
 def test_one_object_is_replaced(lake, store, pipeline, engine):
     needs_this_process(engine, "environment")
     rows = source(pipeline, "parquet", f"{lake}/in/parquet").sort("x")

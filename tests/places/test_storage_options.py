@@ -64,6 +64,7 @@ def written_rows(s3, prefix):
     return pa.concat_tables([pq.read_table(io.BytesIO(bytes(obstore.get(s3, path).bytes()))) for path in paths])
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("form", ["parquet", "csv"])
 def test_rows_are_read_and_written_by_options_alone(lake, s3, options, pipeline, engine, form):
     rows = source(pipeline, form, f"{lake}/in/{form}", storage_options=options).filter(col("x") > 1)
@@ -137,6 +138,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("form", ["literal", "env", "parameter"])
 @pytest.mark.parametrize("store", ["sound", "no bucket", "no host"])
 def test_no_command_shows_a_secret(lake, options, tmp_path, monkeypatch, form, store):

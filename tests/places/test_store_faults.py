@@ -76,6 +76,7 @@ PASSING = {
 }
 
 
+@pytest.mark.part(5)
 @pytest.mark.parametrize("fault", PASSING)
 @pytest.mark.parametrize("request_", REQUESTS)
 def test_faults_that_pass_are_waited_for(proxy, s3, bucket_name, tmp_path, request_, fault):
@@ -96,6 +97,7 @@ CUT_OR_SLOW = {
 }
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("name", CUT_OR_SLOW)
 def test_cut_and_slow_answers_are_asked_for_again(proxy, s3, bucket_name, tmp_path, name):
     method, pattern, what = CUT_OR_SLOW[name]
@@ -156,6 +158,7 @@ LAST = [
 ]
 
 
+@pytest.mark.part(5)
 @pytest.mark.parametrize(("request_", "fault"), LAST)
 def test_faults_that_last_are_named(proxy, s3, bucket_name, tmp_path, request_, fault):
     """The sink is as it was, or the next run finishes the commit."""

@@ -41,6 +41,7 @@ def rows_at(store, path):
 SHAPES = [("out", "day", "id"), ("out.parquet", (), "id"), ("out", "day", ["id", "day"]), ("out", (), "id")]
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize(("path", "partition_by", "on"), after(2, SHAPES, "other targets of upserts in stores"))
 def test_random_batches_against_a_dictionary(tmp_path, store, store_bucket, store_server, path, partition_by, on):
     if partition_by and store_server.name == "s3rver":
@@ -61,6 +62,7 @@ def test_random_batches_against_a_dictionary(tmp_path, store, store_bucket, stor
         assert not left
 
 
+@pytest.mark.part(2)
 def test_engines(tmp_path, s3, s3_environment, bucket_name, engine):
     for rows in ([(1, "a", 1), (2, "b", 2), (3, "c", 3)], [(2, "a", 20), (4, "d", 4)]):
         run(upserting(tmp_path, rows, f"s3://{bucket_name}/out", "day"), engine)

@@ -231,6 +231,7 @@ def problem_of(tmp_path, text=PIPELINE, **packages):
 ONE_STEP = PIPELINE.replace(", with_columns: {y: f(x)}], expect: [small: x]", "]")
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize(
     ("module", "message"),
     [
@@ -257,6 +258,7 @@ def test_a_wrong_step_is_named_with_its_package(tmp_path, module, message):
     assert "twice" in lines[1]
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize(
     ("made", "message"),
     [
@@ -275,6 +277,7 @@ def test_a_wrong_function_is_named_with_its_package(tmp_path, made, message):
     assert f"function 'f' of package bad-one 1.0 {message}" in found
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("condition", "message"),
     [

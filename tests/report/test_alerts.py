@@ -273,6 +273,7 @@ def test_attempts_wait_longer_each_time(monkeypatch):
     assert len(server.requests) == 3
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("answer", "requests", "why"),
     [

@@ -123,6 +123,7 @@ execute(sys.argv[1:])
 """
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("how", "code", "kind", "message"),
     [

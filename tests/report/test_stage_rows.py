@@ -30,6 +30,7 @@ def large(source):
     return source(table({"k": "int64", "y": "int64"}, *((k, k) for k in range(9))), "large")
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("how", "leaving"), [("inner", 3), ("left", 3), ("right", 9), ("full", 9), ("semi", 3), ("anti", 0)]
 )

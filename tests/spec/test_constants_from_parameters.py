@@ -220,6 +220,7 @@ SALES = {"region": "string", "x": "int64"}
 SOLD = [("EU", 1), ("US", None), ("AS", 3), (None, 0)]
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("expression", "params", "values"),
     [

@@ -120,6 +120,7 @@ def check_output(folder: Path) -> None:
     assert {name: found.column(name).to_pylist() for name in EXPECTED} == EXPECTED
 
 
+@pytest.mark.part(2)
 def test_resumes_after_a_later_stage_failed(folder: Path, engine: str, layout: RunOptions) -> None:
     with pytest.raises(RunFailed, match="CAST") as failed:
         daily(folder, PIPELINE).run(engine=engine, options=layout)
@@ -262,6 +263,7 @@ def test_plan_shows_what_a_resumed_run_reads(folder: Path) -> None:
     assert "sales" not in done.stdout
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_checkpoint_is_computed_again(folder: Path, damage: str) -> None:
     daily(folder).run(engine="pandas")
@@ -276,6 +278,7 @@ def test_a_damaged_checkpoint_is_computed_again(folder: Path, damage: str) -> No
     assert states(daily(folder).run(engine="pandas", resume=True)) == {"clean": "reused"}
 
 
+@pytest.mark.part(4)
 @pytest.mark.parametrize("later", ["pandas", "dask", ON_CPU])
 @pytest.mark.parametrize("form", ["parquet", "arrow"])
 def test_a_checkpoint_of_one_engine_is_read_on_another(
@@ -297,6 +300,7 @@ def test_a_checkpoint_of_one_engine_is_read_on_another(
     check_output(folder)
 
 
+@pytest.mark.part(2)
 def test_a_rule_is_checked_again_from_its_counts(folder: Path, engine: str, layout: RunOptions) -> None:
     text = FIXED.replace("{not_null: [id]}", "{range: {id: [1, 6]}}")
     for resume in (False, True):
@@ -309,6 +313,7 @@ def test_a_rule_is_checked_again_from_its_counts(folder: Path, engine: str, layo
     assert (states(done), sources_read(done)) == ({"clean": "reused"}, [])
 
 
+@pytest.mark.part(2)
 def test_rows_in_quarantine_are_kept_too(folder: Path, engine: str, layout: RunOptions) -> None:
     text = FIXED.replace("{not_null: [id]}", "{range: {id: [1, 6]}, on_fail: quarantine}")
     text += "  bad: {from: clean.rejected, parquet: bad.parquet, mode: overwrite}\n"
@@ -341,6 +346,7 @@ def test_rows_in_memory(folder: Path) -> None:
     assert states(pipeline(pa.table({"a": [1, 2, 4]})).run(engine="pandas", resume=True)) == {"kept": "written"}
 
 
+@pytest.mark.part(2)
 def test_in_an_object_store(folder: Path, engine: str, s3_server: StoreServer, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in s3_server.environment.items():
         monkeypatch.setenv(name, value)
@@ -473,6 +479,7 @@ NOT_WRITTEN = {"decimal256": pa.decimal256(76, 2), "interval": pa.month_day_nano
 """Types that a schema cannot name."""
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("dtype", TYPES)
 def test_all_types_are_kept_exactly(tmp_path: Path, engine: str, dtype: str, encoded_on_device: None) -> None:
     rows = pa.table({"v": pa.array(TYPES[dtype], NOT_WRITTEN.get(dtype) or parse_type(dtype)), "n": [1, 2, 3]})

@@ -41,6 +41,7 @@ def one(tmp_path: Path) -> EveryDay:
     return EveryDay(tmp_path, "pandas")
 
 
+@pytest.mark.part(2)
 def test_each_file_is_read_once(daily: EveryDay) -> None:
     daily.arrives("a", rows([1, 2, 3], [ts(1)] * 3))
     daily.arrives("b", rows([4], [ts(1)]))

@@ -64,6 +64,7 @@ SELECTIONS: dict[str, tuple[set[str], set[str]]] = {
 }
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("words", SELECTIONS)
 def test_select(shop: Pipeline, words: str, engine: str) -> None:
     sinks, kept = SELECTIONS[words]

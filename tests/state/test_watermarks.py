@@ -31,6 +31,7 @@ def one(tmp_path: Path) -> EveryDay:
     return EveryDay(tmp_path, "pandas", incremental=LATE)
 
 
+@pytest.mark.part(3)
 def test_three_runs_read_each_row_once(daily: EveryDay) -> None:
     daily.arrives("a", rows([1, 2, 3], [ts(1, 7), ts(1, 10), ts(1, 8)]))
     report = daily.run()
@@ -58,6 +59,7 @@ def test_three_runs_read_each_row_once(daily: EveryDay) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.part(3)
 def test_a_run_without_new_rows_changes_nothing(daily: EveryDay) -> None:
     daily.arrives("a", rows([1, 2], [ts(1, 7), ts(1, 10)]))
     daily.run()
@@ -89,6 +91,7 @@ def test_the_first_rows_all_wait(one: EveryDay) -> None:
     assert one.run().nothing_new  # two hours before lies no day that there is
 
 
+@pytest.mark.part(2)
 def test_without_lateness_the_newest_row_is_read(daily: EveryDay) -> None:
     daily.incremental = "{watermark: ts}"
     daily.arrives("a", rows([1, 2], [ts(1, 7), ts(1, 10)]))
@@ -147,6 +150,7 @@ VALUES: dict[str, tuple[pa.DataType, list[Any], str]] = {
 }
 
 
+@pytest.mark.part(5)
 @pytest.mark.parametrize("statistics", [True, False])
 @pytest.mark.parametrize("kind", VALUES)
 def test_types_of_watermarks(tmp_path: Path, engine: str, kind: str, statistics: bool) -> None:

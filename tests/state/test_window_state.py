@@ -64,6 +64,7 @@ def test_every_function_keeps_state_or_is_refused():
     assert [name for name in KEPT_HANDLERS if f"{name}(" not in tested] == []
 
 
+@pytest.mark.part(5)
 @pytest.mark.parametrize(
     ("by", "options"),
     after(
@@ -88,6 +89,7 @@ def test_days_give_what_all_rows_give(source, pipeline, engine, options, by):
     assert_tables_equal(found, whole(pipeline, given, by))
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("seed", after(2, range(5), "more seeds of random rows"))
 def test_days_of_any_size(source, pipeline, local_engine, seed):
     """Random rows, cut anywhere, also between rows that tie."""
@@ -98,6 +100,7 @@ def test_days_of_any_size(source, pipeline, local_engine, seed):
     assert_tables_equal(found, whole(pipeline, given, ["k"]))
 
 
+@pytest.mark.part(2)
 def test_state_in_slices(source, pipeline, engine, monkeypatch):
     """Of more rows than one partition has."""
     monkeypatch.setattr(kept_window, "SLICE_ROWS", 2)
@@ -148,6 +151,7 @@ def test_decay_by_rows_counts_rows_without_values(source, pipeline, local_engine
     assert [state.table.num_rows for state in stored.values()] == [8]
 
 
+@pytest.mark.part(5)
 @pytest.mark.parametrize("order_by", ["x desc", ["f", "ts"], ["ts", "x desc nulls first"]])
 def test_any_order(source, pipeline, engine, order_by):
     """Descending, floats, two keys."""
@@ -166,6 +170,7 @@ OF_ALL_TYPES = {
 }  # fmt: skip
 
 
+@pytest.mark.part(5)
 @pytest.mark.parametrize("dtype", OF_ALL_TYPES)
 def test_values_of_all_types(source, pipeline, engine, dtype):
     """Those that no call reads are not stored."""
@@ -181,6 +186,7 @@ def test_values_of_all_types(source, pipeline, engine, dtype):
     assert ("x" in state.table.column_names) is not dtype.startswith("list")
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("dtype", [d for d in OF_ALL_TYPES if not d.startswith("list")])
 def test_keys_of_all_types(source, pipeline, engine, dtype):
     """Null is a group, NaN another."""
@@ -194,6 +200,7 @@ def test_keys_of_all_types(source, pipeline, engine, dtype):
 B = 2**62
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("values", "calls"),
     [
@@ -411,6 +418,7 @@ NESTED = {
 }  # fmt: skip
 
 
+@pytest.mark.part(4)
 @LAYOUTS
 @pytest.mark.parametrize("by", [["s", "f"], ["m"]], ids=["struct-and-list", "map"])
 def test_groups_by_nested_keys_keep_state(source, pipeline, engine, options, by):

@@ -22,6 +22,7 @@ def exprs(calls):
     return {name: expr(text) for name, text in calls.items()}
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("dtype", "keys"),
     [
@@ -134,6 +135,7 @@ def test_distinct_counts_one_nan_one_zero_and_no_null(source, check):
     check(t.aggregate(n=expr("count(DISTINCT x)")), table({"n": "int64"}, (3,)))
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("dtype", "values", "low", "high"),
     [

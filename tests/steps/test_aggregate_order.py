@@ -122,6 +122,7 @@ def test_with_keys_no_rows_give_no_group(source, check):
     check(steps, table({"k": "string", "f": "int64", "m": "int64"}))
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("dtype", "values"),
     [

@@ -56,6 +56,7 @@ def test_no_pairs_without_keys(source, check, rows):
     check(t.aggregate(**calls), table(types, expected))
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("x", [0.1, 1e15 + 0.3, -7.0, 0.0])
 def test_a_constant_has_no_variance_and_no_correlation_however_it_is_split(source, check, x):
     t = source(table({"x": "float64", "y": "float64"}, *((x, float(i % 3)) for i in range(101))), "c")
@@ -95,6 +96,7 @@ def test_aliases_name_the_same_functions(source, check):
     check(t.aggregate(**calls), table(types, (4.0, 2.0, math.sqrt(8 / 3), 1.0, 4.0, False, True, False, 1.0)))
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("values", "q", "result"),
     [

@@ -81,6 +81,7 @@ DEFINED = {
 }  # fmt: skip
 
 
+@pytest.mark.part(3)
 def test_what_is_defined_over_other_aggregates_is_what_duckdb_gives(source, check):
     rng = np.random.default_rng(1)
     rows = [

@@ -39,6 +39,7 @@ def lf(rows):
     ]
 
 
+@pytest.mark.part(2)
 def test_bad_rows_are_set_aside(txns, pipeline, answer, check, request):
     t = txns(on_bad_row="quarantine")
     pipeline.table("txns.rejected").stage("rejects")

@@ -11,6 +11,7 @@ from tables import NAN, table
 pytestmark = pytest.mark.single_rows
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("before", "after", "values", "expected"),
     [

@@ -51,6 +51,7 @@ EXAMPLES = {
 }  # fmt: skip
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("dtype", EXAMPLES)
 def test_the_mean_of_a_group_is_rounded_once(source, check, dtype):
     groups = list(enumerate(EXAMPLES[dtype]))
@@ -80,6 +81,7 @@ VALUES = {
 }
 
 
+@pytest.mark.part(5)
 @pytest.mark.parametrize("dtype", VALUES)
 def test_means_agree_with_fractions(engine, tmp_path_factory, dtype):
     """Aggregates and windows, in one partition, in tiny ones, and by what partitions carry."""

@@ -22,6 +22,7 @@ def kept(*ids):
     return table(TYPES, *(row for row in ROWS if row[0] in ids))
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("predicate", "ids"),
     [

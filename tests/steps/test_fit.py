@@ -49,6 +49,7 @@ def fitted(train, other, check):
     return check_both
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("statistic", "value"), [("mean", 33 / 7), ("median", 5.0), ("min", 1.0), ("max", 8.0), ("mode", 1.0)]
 )
@@ -87,6 +88,7 @@ def test_bucketise_counts_the_boundaries_below(fitted):
     fitted(transforms.bucketise({"new": "x"}, boundaries=[2, 5]), "int32", rows, [None, 1, 2, 0])
 
 
+@pytest.mark.part(2)
 def test_categorify_numbers_values_by_frequency(fitted):
     fitted(transforms.categorify({"new": "c"}), "int32", [2, 3, 2, 0, 4, 2, 3, 5], [2, 1, 0, 5])
     fitted(transforms.categorify({"new": "c"}, min_count=2), "int32", [2, 3, 2, 0, 1, 2, 3, 1], [2, 1, 0, 1])
@@ -117,6 +119,7 @@ def test_target_encode_of_other_rows_is_a_smoothed_mean(train, other, check):
     )
 
 
+@pytest.mark.part(4)
 def test_target_encode_does_not_see_a_row_s_own_target(source, answer):
     rows = [(i, "k", float(i == 0)) for i in range(40)]
     t = source(table({"id": "int64", "c": "string", "y": "float64"}, *rows))
@@ -171,6 +174,7 @@ def test_every_layout_and_engine_learns_the_same(train, other, pipeline):
     assert_same(pipeline, keep=["features", "scored"])
 
 
+@pytest.mark.part(2)
 def test_what_is_saved_is_applied_later(pipeline, train, other, engine, tmp_path):
     train.fit(ALL, save="model").stage("features")
     other.apply(pipeline.table("features")).write_parquet("at_once", "at_once")
@@ -276,6 +280,7 @@ VALUES_OF_TYPES = {
 }  # fmt: skip
 
 
+@pytest.mark.part(4)
 def test_every_type_of_key_is_numbered(pipeline, answer, source, engine):
     """By frequency, then ascending: -0.0 is 0.0, and NaN is the greatest value.  Clusters number four of the types, or all with --full."""
     types, columns = {"id": "int64"}, [range(20)]

@@ -22,6 +22,7 @@ MONTH = expr("date_trunc('month', ts)")
 JANUARY, FEBRUARY = datetime(2026, 1, 1), datetime(2026, 2, 1)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("aggregate", "types", "rows"),
     [
@@ -70,6 +71,7 @@ def test_keys_are_expressions(source, check, aggregate, types, rows):
     check(aggregate(source(SALES)), table(types, *rows))
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("having", "regions"),
     [

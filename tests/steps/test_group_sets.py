@@ -38,6 +38,7 @@ BY_B = [(None, 1, 4, 10, 1, 2), (None, None, 2, 8, 1, 2)]
 TOTAL = [(None, None, 6, 18, 1, 3)]
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("sets", "rows"),
     [
@@ -85,6 +86,7 @@ CALLS = {
 OTHERS = {"d": "count(DISTINCT x)", "md": "median(y)", "v": "var_samp(y)"}
 
 
+@pytest.mark.part(5)
 @pytest.mark.parametrize(
     ("sets", "calls"),
     [("cube", CALLS), ([["a", "b"], ["c"], ["b", "c"], []], {**CALLS, **OTHERS})],

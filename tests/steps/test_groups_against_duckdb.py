@@ -77,6 +77,7 @@ def answers(pipeline, steps, rows, query):
         yield got, connection.sql(query).to_arrow_table().cast(got.schema)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("by", [(), ("k",)])
 def test_aggregates(pipeline, seed, by):
@@ -88,6 +89,7 @@ def test_aggregates(pipeline, seed, by):
         assert_tables_equal(got, expected, tolerance=Tolerance(1e-9, 1e-9))
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("direction", ["", " desc"])
 def test_windows(pipeline, seed, direction):

@@ -21,6 +21,7 @@ def sides(source):
     )
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("how", "nulls_equal", "more"),
     [
@@ -35,6 +36,7 @@ def test_join_matches_equal_keys_and_keeps_integers_exact(sides, check, how, nul
     check(left.join(right, "k", how, nulls_equal=nulls_equal), table(BOTH, *MATCHES, *more))
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("how", ["inner", "left"])
 @pytest.mark.parametrize(
     ("left_rows", "right_rows"), [([], []), ([], RIGHT_ROWS), (LEFT_ROWS, []), ([(1.0, 1)], [(1.0, 2)])]
@@ -73,6 +75,7 @@ def test_keys_may_have_other_names_and_integers_of_other_widths(source, check):
     )
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("dtype", ["string", "date", "timestamp", "bool", "decimal(38,2)"])
 def test_keys_of_every_type_meet(source, check, dtype):
     texts = ["2024-01-02", "1969-12-31", None] if dtype in ("date", "timestamp") else ["1", "0", None]

@@ -35,6 +35,7 @@ MATCHES = {
 }
 
 
+@pytest.mark.part(2)
 def test_the_nearest_row_of_equal_keys(sides, check):
     left, right = sides()
     for (direction, strict), found in MATCHES.items():
@@ -157,6 +158,7 @@ ORDERED = {
 }  # fmt: skip
 
 
+@pytest.mark.part(2)
 @pytest.mark.single_rows
 @pytest.mark.parametrize("dtype", ORDERED)
 def test_every_type_with_a_distance(source, check, dtype):
@@ -215,6 +217,7 @@ def random_sides(rng, dtype):
     return [rows.set_column(1, "t", rows["t"].cast(parse_type(dtype))) for rows in made]
 
 
+@pytest.mark.part(4)
 @pytest.mark.parametrize(
     ("dtype", "direction"), [("int64", "backward"), ("timestamp", "nearest"), ("float64", "forward"), ("float64", "nearest")]
 )  # fmt: skip

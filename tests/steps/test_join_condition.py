@@ -37,6 +37,7 @@ def sides(source):
     return source(table(LEFT, *LEFT_ROWS), "one"), source(table(RIGHT, *RIGHT_ROWS), "two")
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("how", "rows"),
     [
@@ -65,6 +66,7 @@ MORE = pytest.mark.full(reason="other comparisons of the same ways to find pairs
 WIDE = {**LEFT, "k_two": "int64", "y": "int64", "name": "string"}
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize(
     ("condition", "holds"),
     [
@@ -92,6 +94,7 @@ def test_without_keys(sides, check, condition, holds, how):
     check(one.join(two, how=how, condition=expr(condition), suffix="_two"), table(WIDE, *rows))
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("on", ["k", None])
 @pytest.mark.parametrize("condition", ["x > y", "x % 2 = y % 2"])
 def test_candidates_come_in_chunks(sides, check, monkeypatch, on, condition):
@@ -123,6 +126,7 @@ def test_a_result_that_is_too_large(sides, failure, monkeypatch):
     assert text.endswith("Make the condition stricter, or filter or aggregate a side first")
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("how", ["inner", "left", "full", "semi", "anti"])
 @pytest.mark.parametrize("keys", [None, "k"])
 def test_no_rows(sides, check, how, keys):
@@ -137,6 +141,7 @@ def test_no_rows(sides, check, how, keys):
     check(none.join(two, keys, how, **given), table(wide, *alone))
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("dtype", "low", "value", "high"),
     [

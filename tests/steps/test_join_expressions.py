@@ -21,6 +21,7 @@ def sides(source):
     return source(table(LEFT, *LEFT_ROWS), "one"), source(table(RIGHT, *RIGHT_ROWS), "two")
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize(
     ("how", "rows"),
     [
@@ -36,6 +37,7 @@ def test_columns_of_both_sides_stay(sides, check, how, rows):
     check(one.join(two, left_on=col("name").lower(), right_on="code", how=how, suffix="_two"), table(BOTH, *rows))
 
 
+@pytest.mark.part(2)
 def test_semi_anti_and_several_keys(sides, check):
     one, two = sides
     check(one.join(two, expr("lower(name) = code"), "semi"), table(LEFT, *LEFT_ROWS[:2]))
@@ -67,6 +69,7 @@ def test_validate_names_the_expressions(sides, failure):
 KEYS = {"k": "int64", "x": "string", "y": "string"}
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("how", "rows"),
     [

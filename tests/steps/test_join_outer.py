@@ -25,6 +25,7 @@ def sides(source):
     )
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("how", "nulls_equal", "more"),
     [
@@ -39,6 +40,7 @@ def test_rows_without_a_partner_are_padded_and_integers_stay_exact(sides, check,
     check(left.join(right, "k", how, nulls_equal=nulls_equal), table(BOTH, *MATCHES, *more))
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("how", ["right", "full"])
 @pytest.mark.parametrize(
     ("left_rows", "right_rows"), [([], []), ([], RIGHT_ROWS), (LEFT_ROWS, []), ([(1.0, 1)], [(2, 1.0)])]
@@ -66,6 +68,7 @@ def test_keys_have_the_left_name_and_the_common_type(source, check, how):
     check(left.join(right, {"i": "j"}, how), expected)
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("how", ["right", "full"])
 @pytest.mark.parametrize(
     ("types", "common", "value"),
@@ -116,6 +119,7 @@ def test_one_null_among_several_keys_stays_with_the_other_s_value(source, check,
     check(left.join(right, ["i", "s"], how), expected)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("dtype", "values"),
     [

@@ -19,6 +19,7 @@ def sides(source):
     )
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("how", "nulls_equal", "expected"),
     [

@@ -19,6 +19,7 @@ def sides(source):
     return lambda left, right: (source(table(LEFT, *left), "left"), source(table(RIGHT, *right), "right"))
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("how", KINDS)
 @pytest.mark.parametrize("validate", ["one_to_one", "many_to_one", "one_to_many", "many_to_many"])
 def test_what_validate_promises_may_be_kept(sides, check, how, validate):
@@ -29,6 +30,7 @@ def test_what_validate_promises_may_be_kept(sides, check, how, validate):
     check(left.join(right, "k", how, validate=validate), expected)
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("how", KINDS)
 @pytest.mark.parametrize(
     ("left_rows", "right_rows", "side", "validate"),
@@ -44,6 +46,7 @@ def test_what_validate_promises_may_be_broken(sides, failure, how, left_rows, ri
     assert message.startswith(reported)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("how", KINDS)
 def test_the_other_side_may_repeat(sides, check, how):
     left, right = sides([(1.0, 1), (1.0, 2)], [(1.0, 3)])
@@ -54,6 +57,7 @@ def test_the_other_side_may_repeat(sides, check, how):
     check(right.join(left, "k", how, validate="one_to_many"), expected)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("how", KINDS)
 def test_repeated_keys_that_nothing_matches_break_validate_too(sides, failure, how):
     left, right = sides([(9.0, 0)], REPEATED)

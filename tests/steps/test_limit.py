@@ -46,6 +46,7 @@ def test_a_sort_after_a_limit_after_a_window_sorts(source, check):
     check(steps.select("k", "x"), table(GROUPS, *SORTED), ordered=True)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("count", "offset"), [(2, 1), (2, 4), (3, 9), (0, 2), (None, 3), (None, 9), (9, 0), (2**40, 2)]
 )

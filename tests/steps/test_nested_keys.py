@@ -59,6 +59,7 @@ def t(source):
     return source(table(TYPES, *ROWS))
 
 
+@pytest.mark.part(2)
 def test_nested_values_are_compared(t, check):
     names = {f"c{place}": sql for place, (sql, _) in enumerate(COMPARISONS)}
     types = {name: "list<int64>" if "nullif" in sql else "bool" for name, sql in names.items()}
@@ -80,6 +81,7 @@ ASCENDING = {
 }
 
 
+@pytest.mark.part(2)
 def test_lists_are_in_the_order_of_their_elements(source, check):
     lists = [[[], *([value, *more] for value in x for more in ([], [x[0]], [None]))] for x in ASCENDING.values()]
     types = {f"x{place}": f"list<{dtype}>" for place, dtype in enumerate(ASCENDING)}
@@ -100,6 +102,7 @@ GROUPS = [
 ]  # fmt: skip
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(("key", "groups"), GROUPS)
 def test_groups_by_nested_keys(t, check, key, groups):
     grouped = t.aggregate(key, n=count(), total=expr("sum(k)")).sort(key)
@@ -139,6 +142,7 @@ JOINS = [
 ]  # fmt: skip
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(("key", "how", "nulls_equal", "pairs"), JOINS)
 def test_joins_on_nested_keys(t, check, key, how, nulls_equal, pairs):
     other = t.filter(expr("k > 2")).select(key, o=col("k"))

@@ -101,6 +101,7 @@ NEAREST = [
 ]
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(("key", "nulls_equal", "found"), NEAREST)
 def test_as_of_joins_on_nested_keys(t, check, key, nulls_equal, found):
     other = t.filter(expr("k < 5")).select(key, at=col("k"), o=col("k") + 10)
@@ -131,6 +132,7 @@ def test_gaps_of_nested_groups(t, check):
     check(filled, table({"k": "int64", "s": TYPES["s"], "f": TYPES["f"], "made": "bool"}, *rows))
 
 
+@pytest.mark.part(4)
 def test_expectations_about_nested_columns(t, source, engine, layout):
     source(table({"known": "list<int64>"}, ([1, 2],), ([],), (None,), ([],)), "others")
     rules = {"unique": ["s", "l"], "references": {"l": "others.known"}}
@@ -144,6 +146,7 @@ def test_expectations_about_nested_columns(t, source, engine, layout):
     assert run["also"].to_arrow().column("k").to_pylist() == [5, 2, 3]
 
 
+@pytest.mark.part(2)
 def test_rows_that_break_expectations_are_shown(t, failure):
     message = failure(t.expect(unique="s", references={"m": "t.m"}), ContractBroken)
     assert "rule 'unique(s)': 2 of 6 rows (33.3 %) break it" in message
@@ -160,6 +163,7 @@ KERNELS = {
 }  # fmt: skip
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(("kind", "totals"), [
     ("scan", [(1, 4), (2, 10), (3, 3), (4, 4), (5, 5), (6, 6)]),
     ("python", [(1, 1.0), (2, 2.0), (3, 3.0), (4, 5.0), (5, 7.0), (6, 6.0)]),
@@ -171,6 +175,7 @@ def test_kernels_over_nested_groups(t, check, tmp_path, kind, totals):
     check(steps.select("k", "total"), table({"k": "int64", "total": "int64" if kind == "scan" else "float64"}, *totals))
 
 
+@pytest.mark.part(2)
 def test_kernels_that_make_rows_of_nested_groups(t, check, tmp_path):
     shutil.copytree(FILES, tmp_path, dirs_exist_ok=True)
     greatest = t.reduction_kernel(

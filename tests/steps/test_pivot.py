@@ -22,6 +22,7 @@ ROWS = [
 TABLE = table(TYPES, *ROWS)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("values", "types", "rows"),
     [

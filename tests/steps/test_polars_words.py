@@ -78,6 +78,7 @@ WORDS = {
 }  # fmt: skip
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("words", WORDS.values(), ids=WORDS)
 def test_the_same_text_gives_the_rows_of_polars(t, answer, words):
     frame = polars.DataFrame(dict(zip(TYPES, map(list, zip(*ROWS, strict=True)), strict=True)))
@@ -85,6 +86,7 @@ def test_the_same_text_gives_the_rows_of_polars(t, answer, words):
     assert rows_of(answer(words(t, gpuetl, gpuetl.selectors))) == expected
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("how", ["inner", "left", "semi", "anti"])
 def test_left_on_and_right_on_give_the_rows_of_polars(t, other, answer, how):
     frame = polars.DataFrame(dict(zip(TYPES, map(list, zip(*ROWS, strict=True)), strict=True)))

@@ -27,6 +27,7 @@ def below(fraction):
     return -(2**63) + fraction * 2**64
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("fraction", [0.1, 0.5, 0.9])
 @pytest.mark.parametrize("seed", [0, 42, -1])
 def test_a_fraction_keeps_the_rows_whose_hash_is_below_it(t, hashes, check, fraction, seed):
@@ -72,6 +73,7 @@ def test_equal_rows_are_kept_or_dropped_together(source, check):
     check(t.sample(0.5), table(types, *kept))
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("rows", [0, 1, 5, 39, 40, 41])
 def test_rows_keep_those_of_the_least_hashes(t, hashes, check, rows):
     by_hash = sorted(hashes("hash(3, user, x)"), key=lambda row: row[2])
@@ -148,6 +150,7 @@ GROUPS = table(
 )
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize(
     ("keys", "counts"),
     [

@@ -21,6 +21,7 @@ def test_rows_that_both_have(sides, check):
     check(one.intersect(two, all=True), table(TYPES, (1, "a"), (1, "a"), (2, None), (None, None)))
 
 
+@pytest.mark.part(2)
 def test_rows_that_the_other_lacks(sides, check):
     one, two = sides
     check(one.except_(two), table(TYPES, (3, "c")))
@@ -29,6 +30,7 @@ def test_rows_that_the_other_lacks(sides, check):
     check(two.except_(one, all=True), table(TYPES, (None, None), (4, "d")))
 
 
+@pytest.mark.part(2)
 def test_several_inputs_one_after_the_other(sides, source, check):
     one, two = sides
     three = source(table(TYPES, (1, "a"), (3, "c")), "three")
@@ -37,6 +39,7 @@ def test_several_inputs_one_after_the_other(sides, source, check):
     check(one.intersect(two).except_(three).sort("k"), table(TYPES, (2, None), (None, None)), ordered=True)
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("all_rows", [False, True])
 def test_no_rows(sides, check, all_rows):
     one, _ = sides

@@ -23,6 +23,7 @@ TEXTS = ["b", None, "", "é", "B", "z", "b", "\U0001f600", "\uffff"]
 INTEGERS = [0, None, INT64_MAX, INT64_MIN, None, 0]
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize(
     ("dtype", "values", "order", "rows"),
     [
@@ -175,6 +176,7 @@ EXPRESSIONS = table(
 )
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("order", "rows"),
     [

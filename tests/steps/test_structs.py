@@ -38,6 +38,7 @@ def column(dtype, *values):
     return table({"out": dtype}, *((value,) for value in values))
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize(
     ("sql", "dtype", "values"),
     [

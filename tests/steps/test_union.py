@@ -49,6 +49,7 @@ def test_a_side_may_have_no_rows(source, check, left, right):
     check(one.union(two).aggregate(n=count()), table({"n": "int64"}, (len(left) + len(right),)))
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("left", "right", "meeting", "first", "second", "seen"),
     [

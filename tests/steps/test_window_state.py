@@ -21,6 +21,7 @@ def events(source):
     return source(rows_in_time(seed=4, count=21))
 
 
+@pytest.mark.part(5)
 @pytest.mark.parametrize("by", ["k", pytest.param(["g", "k"], marks=MORE), []])
 def test_every_function_goes_on_from_partition_to_partition(events, pipeline, engine, by):
     """With groups that begin late, and that rest for some partitions."""
@@ -29,6 +30,7 @@ def test_every_function_goes_on_from_partition_to_partition(events, pipeline, en
     assert_same(pipeline, engine, partitions={"by carries": BY_CARRIES})
 
 
+@pytest.mark.part(5)
 @pytest.mark.parametrize("by", ["k", pytest.param(["g", "k"], marks=MORE), []])
 def test_workers_combine_the_window_states_of_partitions(events, pipeline, engine, by):
     """So none waits for another; groups begin late, rest, and have rows that tie in two partitions."""
@@ -81,6 +83,7 @@ def test_rows_are_counted_where_a_constant_is_their_value(few, answer):
     assert set(found.column("none").to_pylist()) == {0}
 
 
+@pytest.mark.part(4)
 @pytest.mark.parametrize("order_by", ["x desc", pytest.param(["f", "ts"], marks=MORE), "g nulls first"])
 def test_windows_without_keys_keep_state_over_rows_in_any_order(events, pipeline, engine, order_by):
     """Sorted by ranges; nulls and ties are in the order."""
@@ -97,6 +100,7 @@ OF_ALL_TYPES = {
 }  # fmt: skip
 
 
+@pytest.mark.part(4)
 @pytest.mark.parametrize("dtype", OF_ALL_TYPES)
 def test_window_state_holds_columns_of_all_types(source, pipeline, engine, dtype):
     """And pass through where no call reads them, as none reads lists."""

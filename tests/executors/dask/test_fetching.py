@@ -56,6 +56,7 @@ def test_tasks_grow_with_partitions_and_not_with_their_square(pipeline, t):
     assert not TaskGraph(plan, nodes, job_of("run", "driver", "pandas", b"", RunOptions()), fetches=False).pinned
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     "steps",
     [
