@@ -67,7 +67,8 @@ SCALARS = {
         REFUSED,
         datetime(2020, 1, 2, 3, 4, 5, 123456),
     ),
-    "`hugeint`, `timetz`": ("CAST(1 AS hugeint)", REFUSED, 1),
+    "`hugeint`, `int128`": ("CAST(repeat('9', 38) AS hugeint) + 1", REFUSED, 10**38),
+    "`uhugeint`, `timetz`": ("CAST(1 AS uhugeint)", REFUSED, 1),
     "`try_strptime('3/5/2020', '%m/%d/%Y')`": ("try_strptime('3/5/2020', '%m/%d/%Y')", None, datetime(2020, 3, 5)),
     "`CAST(INTERVAL '26 hours' AS string)`": ("CAST(INTERVAL '26 hours' AS string)", "1 day 02:00:00", "26:00:00"),
     "`CAST('2020-01-01 10:00+02' AS timestamp)`": (

@@ -128,7 +128,7 @@ def test_other_types_are_refused(sql, message):
         ("list_where(l, l)", "takes a list of booleans, got list<int64>"),
         ("list_dot_product(s, s)", "takes lists of numbers, got list<string>"),
         ("[i for e, i in l if e > 5]", "gpuetl does not support the place 'i' before a condition"),
-        ("list_aggr([CAST(1 AS int128)], 'avg')", "unknown type 'int128'"),
+        ("list_aggr([CAST(1 AS uint128)], 'avg')", "unknown type 'uint128'"),
         ("list_transform(l, 1)", "list_transform takes a list and a lambda"),
         ("list_transform(k, lambda e: e)", "list_transform takes a list, got int64"),
         ("list_filter(l, lambda e: e)", "list_filter takes a lambda that gives a boolean, got int64"),

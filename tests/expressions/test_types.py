@@ -81,7 +81,7 @@ def test_constants_in_seconds_and_milliseconds_are_timestamps(sql, expected):
         ("CAST(x AS timestamp_s)", "gpuetl has no timestamp_s: its timestamps are in microseconds", "Write CAST(x AS timestamp); date_trunc('second', x) cuts the fraction."),
         ("CAST('2022-08-15 07:52:55.2501' AS timestamp_ms)", "timestamp_ms has whole milliseconds, and this constant has a fraction", "Write CAST(x AS timestamp);"),
         ("CAST('2022' AS timestamp_s)", "'2022' is not a valid timestamp", "Write it like TIMESTAMP '2026-01-31 10:00:00'."),
-        ("CAST(1 AS hugeint)", "unknown type 'int128'", "Write decimal(38,0), the largest whole numbers of gpuetl."), ("CAST('1:00' AS timetz)", "unknown type 'timetz'", "A time of day has no zone"),
+        ("CAST(1 AS uhugeint)", "unknown type 'uint128'", "Write decimal(38,0), the largest whole numbers of gpuetl."), ("CAST('1:00' AS timetz)", "unknown type 'timetz'", "A time of day has no zone"),
         ("CAST(1 AS bit)", "unknown type 'bit'", "Write int64"), ("CAST(x AS timestamp_ms[])", "unknown type 'array<timestamp_ms>'", "Types: bool"),
     ],
 )  # fmt: skip
@@ -135,7 +135,7 @@ def test_other_names_are_refused(name):
         ("decimal", "decimal(18,3)"), ("NUMERIC", "decimal(18,3)"), ("decimal(5)", "decimal(5,0)"), ("Decimal( 5 , 2 )", "decimal(5,2)"), ("numeric (5)", "decimal(5,0)"),
         ("int", "int32"), ("INTEGER", "int32"), ("Int64", "int64"), ("INT8", "int8"), ("bigint", "int64"), ("double", "float64"), ("Double  Precision", "float64"),
         ("INT[]", "list<int32>"), ("text[][]", "list<list<string>>"), ("decimal(5,2)[]", "list<decimal(5,2)>"),
-        ("UTINYINT", "uint8"), ("usmallint", "uint16"), ("uinteger", "uint32"), ("ubigint", "uint64"), ("signed", "int32"), ("char", "string"), ("nvarchar", "string"),
+        ("UTINYINT", "uint8"), ("usmallint", "uint16"), ("uinteger", "uint32"), ("ubigint", "uint64"), ("signed", "int32"), ("HUGEINT", "decimal(38,0)"), ("int128[]", "list<decimal(38,0)>"), ("char", "string"), ("nvarchar", "string"),
         ("datetime", "timestamp"), ("timestamp_us", "timestamp"), ("guid", "uuid"), ("logical", "bool"),
         ("float", "float32"), ("text", "string"), ("VARCHAR", "string"), ("BOOLEAN", "bool"), ("interval", "duration"), ("list<decimal>", "list<decimal(18,3)>"), ("LIST<INT>", "list<int32>"),
         ("timestamp with time zone", "timestamp[UTC]"), ("timestamptz", "timestamp[UTC]"), ("TIMESTAMP[Europe/Berlin]", "timestamp[Europe/Berlin]"), ("TimeStamp[-03:30]", "timestamp[-03:30]"),

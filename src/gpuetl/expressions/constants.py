@@ -43,7 +43,7 @@ SQL_TYPES: dict[Any, str] = {
     exp.DataType.Type.TINYINT: "int8", exp.DataType.Type.SMALLINT: "int16",
     exp.DataType.Type.INT: "int32", exp.DataType.Type.BIGINT: "int64",
     exp.DataType.Type.UTINYINT: "uint8", exp.DataType.Type.USMALLINT: "uint16",
-    exp.DataType.Type.UINT: "uint32", exp.DataType.Type.UBIGINT: "uint64",
+    exp.DataType.Type.UINT: "uint32", exp.DataType.Type.UBIGINT: "uint64", exp.DataType.Type.INT128: "hugeint",
     exp.DataType.Type.FLOAT: "float32", exp.DataType.Type.DOUBLE: "float64",
     exp.DataType.Type.TEXT: "string", exp.DataType.Type.VARCHAR: "string", exp.DataType.Type.NVARCHAR: "string",
     exp.DataType.Type.CHAR: "string", exp.DataType.Type.BPCHAR: "string", exp.DataType.Type.DATETIME: "timestamp",

@@ -61,7 +61,7 @@ SQL_NAMES: dict[str, str] = {
     "tinyint": "int8", "int1": "int8", "byte": "int8", "smallint": "int16", "int2": "int16", "short": "int16",
     "int": "int32", "integer": "int32", "int4": "int32", "bigint": "int64", "long": "int64", "uint": "uint32",
     "signed": "int32", "utinyint": "uint8", "usmallint": "uint16", "uinteger": "uint32",
-    "ubigint": "uint64", "logical": "bool",
+    "ubigint": "uint64", "logical": "bool", "hugeint": "decimal(38,0)", "int128": "decimal(38,0)",
     "real": "float32", "float": "float32", "float4": "float32",
     "double": "float64", "double precision": "float64", "float8": "float64",
     "text": "string", "str": "string", "varchar": "string", "char varying": "string", "character varying": "string",

@@ -4,7 +4,7 @@ _WHOLE = "Write decimal(38,0), the largest whole numbers of gpuetl."
 _ZONES = "A time of day has no zone: write time, or timestamptz with a date."
 _MICROSECONDS = "Write timestamp: gpuetl has timestamps in microseconds, and reads those of files so."
 MISSING_TYPES = {
-    **dict.fromkeys(("hugeint", "int128", "uhugeint", "uint128", "bignum"), _WHOLE),
+    **dict.fromkeys(("uhugeint", "uint128", "bignum"), _WHOLE),
     **dict.fromkeys(("timetz", "time with time zone"), _ZONES),
     **dict.fromkeys(("timestamp_s", "timestamp_ms"), _MICROSECONDS),
     "time_ns": "Write time, in microseconds.",

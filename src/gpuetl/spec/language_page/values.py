@@ -55,6 +55,7 @@ SQL's names mean the same, in lower or upper case, in schemas, parameters and CA
 | `text`, `varchar(20)` | `string`; the number of characters counts nothing |
 | `blob`, `bytea` | `binary` |
 | `decimal`, `decimal(p)` | `decimal(18,3)`, `decimal(p,0)` |
+| `hugeint`, `int128` | `decimal(38,0)` |
 | `timestamptz` | `timestamp[UTC]` |
 
 - The types of all columns are known before a row is read.
