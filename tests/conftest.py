@@ -68,7 +68,7 @@ QUIET = {
 }
 CLUSTER_LAYOUT = "2-rows-a-partition-no-broadcast"
 """The one in which tests run on a cluster: with an exchange wherever one can be."""
-FIRST_PARAMETERS = 2
+FIRST_PARAMETERS = 1
 """Of each test, which run on clusters and by kernels on the CPU in that layout; of the others every fifth does."""
 
 

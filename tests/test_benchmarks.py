@@ -55,7 +55,7 @@ def test_a_pipeline_answers_as_the_sql_does(job, data, tmp_path):
     assert all(pq.read_table(path).drop_null().num_rows for path in ours.rglob("*.parquet"))
 
 
-@pytest.mark.part(5)
+@pytest.mark.part(12)
 @pytest.mark.parametrize("module", ["by_polars", "by_cudf_polars"])
 @pytest.mark.parametrize("job", jobs(list(SUITES)), ids=str)
 def test_polars_answers_as_the_sql_does(job, module, data, tmp_path):

@@ -19,6 +19,7 @@ def output_of(*arguments):
     return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
 
 
+@pytest.mark.part(8)
 @pytest.mark.parametrize("processes", [("-n", "2"), ("-p", "no:xdist")], ids=" ".join)
 def test_tests_that_are_left_out_are_counted(processes):
     """In one process and in several, of what -k chooses."""

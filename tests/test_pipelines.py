@@ -85,6 +85,7 @@ def test_great_circle_agrees_with_the_published_distance(oracle):
     assert pc.quantile(error, 0.99)[0].as_py() < 15  # miles
 
 
+@pytest.mark.part(8)
 @pytest.mark.parametrize(("engine", "rows"), [("auto", 1 << 24), ("auto", 40_000), ("dask", 100_000)])
 def test_flights_is_the_same_optimized_and_in_partitions(oracle, engine, rows, request):
     if engine == "dask":

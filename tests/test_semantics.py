@@ -62,6 +62,7 @@ def test_filter_keeps_rows_where_the_predicate_is_true_and_null_is_not_true(sour
     check(rows.filter(expr(predicate)), table(INT, *((x,) for x in kept)))
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize(
     ("text", "true", "false", "null"),
     [
@@ -247,7 +248,7 @@ def test_sum_of_decimals_has_38_digits(aggregated):
     )
 
 
-@pytest.mark.part(3)
+@pytest.mark.part(6)
 @pytest.mark.parametrize(
     ("dtype", "value", "instead"),
     [

@@ -155,7 +155,6 @@ def counted(tmp_path):
     return made, lambda: len((tmp_path / "count").read_text())
 
 
-@pytest.mark.part(2)
 @pytest.mark.parametrize("in_flight", [1, 3])
 @pytest.mark.usefixtures("torch")
 def test_a_run_that_is_broken_off_ends(counted, in_flight):
@@ -197,7 +196,6 @@ def test_no_more_partitions_are_in_memory_than_were_asked_for(monkeypatch):
     assert 1 <= most <= 2
 
 
-@pytest.mark.part(2)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.usefixtures("torch")
 def test_an_error_of_the_run_comes_where_the_next_batch_is_asked_for(engine):
@@ -269,7 +267,6 @@ def test_a_plan_counts_the_memory_of_partitions_that_are_in_use():
 # Wrong use.
 
 
-@pytest.mark.part(3)
 @pytest.mark.parametrize(
     ("keys", "message"),
     [

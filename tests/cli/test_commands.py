@@ -283,7 +283,7 @@ def test_plan_imports_no_pandas_for_the_statistics_of_instants(file: Path):
     assert not needless(in_new_process("plan", file), "pandas", "rich", "gpuetl.engines.pandas")
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(6)
 @pytest.mark.parametrize("command", ["--help", "validate", "plan", "run"])
 def test_no_command_imports_a_library_that_checks_types_while_it_reads_arguments(command: str, file: Path):
     arguments = [command] if command == "--help" else [command, file]
@@ -333,6 +333,7 @@ NOT_TO_VALIDATE = (
 )
 
 
+@pytest.mark.part(4)
 @pytest.mark.parametrize(("command", "excluded"), [("validate", NOT_TO_VALIDATE), ("plan", NOT_TO_PLAN), ("run", ())])
 def test_hello_imports_nothing_that_it_does_not_use(command: str, excluded: tuple[str, ...]):
     engine = () if command == "validate" else ("--engine", "pandas")

@@ -99,7 +99,7 @@ def test_the_script_of_an_installed_package_ends_at_once(folder: Path):
     assert (done.returncode, "torn down" in done.stdout) == (2, False)
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(4)
 @pytest.mark.parametrize(
     "customized",
     [

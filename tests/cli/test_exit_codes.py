@@ -84,7 +84,7 @@ CASES = [
 ]
 
 
-@pytest.mark.part(4)
+@pytest.mark.part(12)
 @pytest.mark.parametrize(
     ("code", "arguments", "script"), CASES, ids=lambda one: " ".join(one) if isinstance(one, list) else ""
 )
@@ -94,6 +94,7 @@ def test_a_process_exits_with_its_code(folder, code, arguments, script):
     assert done.returncode == code, errors.decode()
 
 
+@pytest.mark.part(4)
 @pytest.mark.parametrize(
     "code", [ExitCode.HUNG_UP, ExitCode.INTERRUPTED, ExitCode.TERMINATED], ids=lambda code: code.name
 )

@@ -119,7 +119,7 @@ def test_sources_have_the_columns_of_files(folder):
     ]
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(4)
 @pytest.mark.parametrize(
     "column",
     [

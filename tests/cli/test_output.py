@@ -165,6 +165,7 @@ def test_a_report_in_a_folder_without_permission_stops_the_run_before_it_begins(
     assert not (folder / "o.parquet").exists()
 
 
+@pytest.mark.part(4)
 @pytest.mark.parametrize("closed", [">&-", ">&- 2>&-", "<&- >&- 2>&-"])
 def test_a_run_without_its_standard_streams_writes_its_sinks(folder, closed):
     """A file of the sink must not get the number of the closed stream, into which the report would go."""

@@ -159,6 +159,7 @@ MORE = "a second signal at further points of a commit"
 POINTS = ("before forward", "after forward", "before sink 1", "before sink 2", "before done", "after done")
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize(
     "point",
     [POINTS[3], *(pytest.param(one, marks=pytest.mark.full(reason=MORE)) for one in POINTS if one != POINTS[3])],

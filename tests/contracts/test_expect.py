@@ -69,7 +69,6 @@ MIXED = (
 )  # fmt: skip
 
 
-@pytest.mark.part(2)
 def test_rows_are_kept_dropped_and_put_in_quarantine(pipeline, engine, layout):
     types = {"id": "int64", "part": "int32", "kind": "string"}
     write_source(pipeline, "others", table({"key": "int64"}, (1,), (2,), (None,), (1,)))

@@ -65,7 +65,7 @@ def broken(case: Case) -> list[list[str]]:
     return [[rule for rule in RULES if checks[rule](row)] for row in case.rows]
 
 
-@pytest.mark.part(4)
+@pytest.mark.part(8)
 @pytest.mark.parametrize("seed", range(6))
 def test_counts_and_quarantine_are_those_of_python(pipeline, tmp_path, engine, layout, seed):
     """Also behind folders named by their rules, to which two runs append."""

@@ -50,7 +50,7 @@ def set_of_values(words):
     return words
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(4)
 @pytest.mark.parametrize(("query", "stages"), PAIRS, ids=[query.split("\n")[0][:60] for query, _ in PAIRS])
 def test_steps_have_the_rows_of_the_query(query, stages, tmp_path):
     with duckdb.connect() as connection:

@@ -112,7 +112,7 @@ def test_an_example_prints_the_warning_of_its_page(page, folder):
     assert f"[{page.code}]" in page.message.splitlines()[0]
 
 
-@pytest.mark.part(5)
+@pytest.mark.part(12)
 @pytest.mark.parametrize("page", [page for page in TESTED if page.fixed], ids=lambda page: page.code)
 def test_a_fixed_example_runs(page, folder):
     code, text = printed(page, page.fixed, folder)

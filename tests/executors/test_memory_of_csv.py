@@ -27,8 +27,9 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("memory")
 
 
+@pytest.mark.part(8)
 @pytest.mark.slow
-@pytest.mark.parametrize("operation", after(2, OPERATIONS, "memory of more operations on CSV"))
+@pytest.mark.parametrize("operation", after(1, OPERATIONS, "memory of more operations on CSV"))
 def test_an_operation_takes_no_more_than_the_limit(folder, operation):
     """By how far the resident set of a process grows from the beginning of planning to the end of the run."""
     command = [

@@ -80,7 +80,7 @@ def test_the_second_time_is_an_error_in_the_words_of_a_run(pipeline, tmp_path, m
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(4)
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
 @pytest.mark.parametrize("command", ["plan", "run"])
 def test_the_command_line_shows_no_traceback(pipeline, tmp_path, monkeypatch, place, command):

@@ -156,7 +156,7 @@ def all_or_some(last, name, backend):
     return range(1, last + 1, 1 if everyone else max(1, last // SOME))
 
 
-@pytest.mark.part(5)
+@pytest.mark.part(10)
 @pytest.mark.parametrize("name", PIPELINES)
 def test_whichever_allocation_fails_the_rows_are_right_or_the_error_names_the_step(name, backend, tmp_path):
     """One that fails once is asked for again; from some on all fail, and no partitions are small enough."""

@@ -51,7 +51,7 @@ def partitions(pipeline, local_engine):
     return run
 
 
-@pytest.mark.part(3)
+@pytest.mark.part(12)
 @pytest.mark.parametrize("order", ["x", "x desc nulls first"])
 def test_ranges_of_every_type_are_in_order_one_after_another(pipeline, source, partitions, order):
     """One partition says what the order is."""

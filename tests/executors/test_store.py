@@ -159,7 +159,7 @@ def expected(tmp_path_factory):
     return cache(lambda name: answers(pipeline_of(name, tmp_path_factory.mktemp(name)), "pandas", AS_WRITTEN))
 
 
-@pytest.mark.part(4)
+@pytest.mark.part(8)
 @pytest.mark.parametrize(
     "limit", after(1, [0, 100], "frames that wait in part in memory, in part spilled, by pipeline")
 )

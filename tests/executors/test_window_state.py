@@ -75,7 +75,7 @@ def expected(steps):
     return steps.pipeline.run(engine="pandas", keep="result")["result"].to_arrow()
 
 
-@pytest.mark.part(5)
+@pytest.mark.part(12)
 @pytest.mark.parametrize("by", ["k", []])
 @pytest.mark.parametrize("seed", after(2, range(4), "more seeds of random rows"))
 def test_partitions_of_any_size_give_what_all_rows_do(rows, computed, by, seed):

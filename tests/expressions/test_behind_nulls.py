@@ -61,7 +61,7 @@ def check(call, rows):
             assert found == expected, f"{to_sql(call)} with {what} behind nulls, of {columns}"
 
 
-@pytest.mark.part(5)
+@pytest.mark.part(12)
 @pytest.mark.parametrize(
     "seed",
     [0, pytest.param(1, marks=pytest.mark.full(reason="functions of more types over what is behind nulls"))],
@@ -73,7 +73,7 @@ def test_no_function_looks_behind_nulls(name, seed):
         check(call, rows)
 
 
-@pytest.mark.part(5)
+@pytest.mark.part(10)
 @pytest.mark.parametrize("source", [dtype for dtype in TYPES.values() if not is_list(dtype)], ids=str)
 def test_no_cast_looks_behind_nulls(source):
     for lenient in (False, True):

@@ -52,7 +52,7 @@ def test_a_lenient_cast_reads_what_the_language_says_whatever_stands_beside_it(d
         assert same(values(f"TRY_CAST('{text}' AS {dtype})")[0], held), text
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(4)
 @pytest.mark.parametrize(("text", "dtype", "held"), CASES)
 def test_a_cast_reads_the_same_or_is_refused(text, dtype, held):
     sql, frame = f"CAST(x AS {dtype})", table(x=("string", [None, text]))
@@ -109,7 +109,7 @@ def csv_values(pipeline, text, dtype):
     return pipeline.run(keep=[rows.named()])["s"].to_arrow().column("x").to_pylist()
 
 
-@pytest.mark.part(5)
+@pytest.mark.part(12)
 @pytest.mark.slow
 @pytest.mark.parametrize(("text", "dtype", "held"), [case for case in CASES if not re.search(r"^\s|\s$|\0", case[0])])
 def test_a_csv_file_s_values_are_read_the_same(pipeline, text, dtype, held):

@@ -86,7 +86,7 @@ def refused(expr, rows):
     return False
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(6)
 @pytest.mark.parametrize("start", range(0, len(NAMES), 40))
 def test_extreme_arguments_have_a_value_or_are_refused(start):
     """On the pandas engine, row by row."""
@@ -96,6 +96,7 @@ def test_extreme_arguments_have_a_value_or_are_refused(start):
                 assert any(refused(expr, rows.slice(row, 1)) for row in range(ROWS)), to_sql(expr)
 
 
+@pytest.mark.part(8)
 @pytest.mark.skipif(COMPILER is None, reason="needs g++")
 @pytest.mark.parametrize("start", range(0, len(NAMES), 40))
 def test_kernels_have_the_same_values(start):

@@ -54,7 +54,7 @@ SAME = [
 ]  # fmt: skip
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(4)
 @pytest.mark.parametrize(("ours", "theirs"), SAME, ids=[ours for ours, _ in SAME])
 def test_times_are_duckdbs(ours, theirs):
     frame = times(7)

@@ -13,7 +13,7 @@ BLOCK = 20
 MORE = pytest.mark.full(reason=f"{CASES_OF_FULL - CASES} of {CASES_OF_FULL} random pipelines, in blocks of {BLOCK}")
 
 
-@pytest.mark.part(3)
+@pytest.mark.part(12)
 @pytest.mark.parametrize(
     "start", [pytest.param(start, marks=[MORE] * (start >= CASES)) for start in range(0, CASES_OF_FULL, BLOCK)]
 )
@@ -24,6 +24,7 @@ def test_random_pipelines_have_the_answers_of_the_second_oracle_and_of_other_lay
     assert not failed, f"seeds {failed} fail; the first, made small:\n{run_seed(failed[0])}"
 
 
+@pytest.mark.full(reason="the fuzzer in processes of its own")
 def test_many_seeds_run_in_processes_that_are_replaced(monkeypatch):
     """Each seed once, the last block shorter."""
     monkeypatch.setattr(command, "BLOCK", 2)

@@ -105,7 +105,7 @@ def outcome(expr, data, machine, coded=()):
     return repr(to_arrow(made, machine).to_pylist()), made.nulls
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(12)
 @pytest.mark.parametrize("coded", [(), ("s", "t")])
 @pytest.mark.parametrize("sql", EXPRESSIONS)
 def test_instructions_give_what_a_kernel_gives(sql, coded):
@@ -170,7 +170,7 @@ def test_operations_have_the_order_of_the_kernel():
     assert closed_source("bytecode")
 
 
-@pytest.mark.part(5)
+@pytest.mark.part(12)
 @pytest.mark.parametrize("seed", range(40))
 def test_random_expressions_give_what_a_kernel_gives(seed):
     """Drawn until one is covered."""

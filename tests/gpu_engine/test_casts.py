@@ -45,7 +45,7 @@ def refused_sites(kernel, value):
     return [expr.dtype for expr, told in zip(kernel.sites, state.tolist(), strict=False) if told]
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(4)
 @pytest.mark.parametrize("source", TYPES)
 def test_lenient_casts_have_the_values_and_nulls_of_the_pandas_engine(source):
     column = edges(source)
@@ -57,7 +57,7 @@ def test_lenient_casts_have_the_values_and_nulls_of_the_pandas_engine(source):
         assert same.all(), f"{column[int((~same).argmax())]} as {name}"
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(4)
 @pytest.mark.parametrize("source", TYPES)
 def test_strict_casts_refuse_what_is_null_in_lenient_ones(source):
     column = edges(source).drop_null()

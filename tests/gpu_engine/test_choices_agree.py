@@ -53,7 +53,7 @@ def assert_agree(pipeline, ordered=False):
             )
 
 
-@pytest.mark.part(5)
+@pytest.mark.part(12)
 @pytest.mark.parametrize("keys", [["n"], ["w"], ["s"], ["f"], ["d"], ["n", "s"], ["w", "f", "n"]], ids="-".join)
 @pytest.mark.parametrize("ordered", [False, True], ids=["as they come", "in order"])
 def test_groups_are_those_of_the_oracle(source, pipeline, keys, ordered):
@@ -66,7 +66,7 @@ def test_groups_are_those_of_the_oracle(source, pipeline, keys, ordered):
     assert_agree(pipeline)
 
 
-@pytest.mark.part(5)
+@pytest.mark.part(12)
 @pytest.mark.parametrize("keys", [["n"], ["s"], ["w", "f"], ["n", "d"]], ids="-".join)
 @pytest.mark.parametrize("how", ["inner", "left", "full", "semi", "anti"])
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_joins_are_those_of_the_oracle(source, pipeline, keys, how, nulls_equal)
     assert_agree(pipeline)
 
 
-@pytest.mark.part(4)
+@pytest.mark.part(12)
 @pytest.mark.parametrize("keys", [["i", "n"], ["n", "i desc"], ["t", "s"], ["w", "u desc", "b"]], ids="-".join)
 @pytest.mark.parametrize("nulls", [False, True], ids=["no nulls", "nulls"])
 def test_sorted_rows_and_windows_are_those_of_the_oracle(source, pipeline, keys, nulls):

@@ -147,7 +147,7 @@ def test_a_flag_says_where_nulls_stand(machine, nulls_first):
     assert measured(keys, machine) == Layout((0, SIGN + 7), (1, 0), not nulls_first)
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(6)
 @pytest.mark.parametrize("rows", ROWS)
 @pytest.mark.parametrize("components", [*KERNEL_COMPONENTS, 5, 9, 17, 40])
 def test_keys_are_measured_and_packed(machine, components, rows):
@@ -204,7 +204,7 @@ def test_rows_that_are_selected_are_measured_and_packed(machine, components, num
     assert [machine.host(word).tolist() for word in packed(keys, layout, machine)] == expected_words(expected, layout)
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(4)
 @pytest.mark.parametrize("components", [1, 2, 7, 16, 17, 35])
 def test_one_row_out_of_order_is_noticed(machine, components):
     """At the ends of warps and rounds, in the last component as in the first; and none where all are in order."""
@@ -219,6 +219,7 @@ def test_one_row_out_of_order_is_noticed(machine, components):
             assert measured(Keys(keys, rows), machine).in_order is (swapped is None)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("rows", ROWS)
 @pytest.mark.parametrize("components", [1, 2, 3, 4, 8, 16, 20, 33])
 def test_rows_that_differ_from_the_one_before_are_marked(machine, components, rows):

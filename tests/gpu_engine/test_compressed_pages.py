@@ -81,6 +81,7 @@ def file_bytes(tmp_path, compression):
     return path.read_bytes()
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("compression", COMPRESSIONS, ids=str)
 def test_the_host_compresses_what_the_device_does_not(tmp_path, monkeypatch, compression):
     """The stand-in's codecs are those of the host, so the files are the same."""

@@ -94,7 +94,7 @@ def test_values_at_the_edges_are_read_by_kernels(agree, name):
     assert agree("\n".join(["x,n", *rows, ""]), {"x": TYPES[name], "n": "int64"})
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(4)
 @pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in BAD.items() for value in values])
 @pytest.mark.parametrize("mode", ["fail", None, "quarantine"])
 def test_values_that_do_not_fit_are_those_of_the_oracle(read, name, value, mode):
@@ -178,6 +178,7 @@ def test_random_files_are_those_of_the_oracle(read, monkeypatch, piece_bytes, pa
         assert same(got, expected), text
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("part_bytes", [5, 17, 1 << 27])
 def test_random_bytes_are_those_of_the_oracle(read, monkeypatch, part_bytes):
     set_part_bytes(monkeypatch, part_bytes, 8)

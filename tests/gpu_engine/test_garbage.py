@@ -34,7 +34,7 @@ def gathered():
         gc.garbage.clear()
 
 
-@pytest.mark.part(3)
+@pytest.mark.part(6)
 @pytest.mark.parametrize("options", [OPTIONS, SPILLS], ids=["", "spilled"])
 @pytest.mark.parametrize("name", PIPELINES)
 def test_no_column_is_garbage_after_a_run(name, options, tmp_path, garbage):

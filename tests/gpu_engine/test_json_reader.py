@@ -119,7 +119,7 @@ def test_every_good_value_is_read_by_the_kernels(agree, name):
     assert agree(text.replace("\n", "\r\n"), {name: TYPES[name]})
 
 
-@pytest.mark.part(4)
+@pytest.mark.part(12)
 @pytest.mark.parametrize("name", TYPES)
 def test_bad_values_are_as_on_the_cpu(agree, name):
     for value in BAD[name]:
@@ -134,7 +134,7 @@ def test_values_that_the_kernels_do_not_read_are_read(agree, name):
         assert not agree(line_of({name: value}), {name: TYPES[name]}), value
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(4)
 @pytest.mark.parametrize(
     ("line", "by_kernels"),
     [

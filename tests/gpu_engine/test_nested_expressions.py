@@ -41,7 +41,6 @@ def is_compared(expr):
     return compiled and precision_of(expr, dict.fromkeys(columns_of(expr), Precision.EXACT)) is not Precision.NOTHING
 
 
-@pytest.mark.part(2)
 @pytest.mark.parametrize("seed", range(DRAWN))
 def test_nested_expressions_have_the_values_and_refusals_of_the_pandas_engine(seed):
     table = table_of_all_types(seed)

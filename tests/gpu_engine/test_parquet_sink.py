@@ -77,7 +77,7 @@ def limits(parquet, group, column):
     return repr((found.min, found.max) if found.has_min_max else None), found.null_count
 
 
-@pytest.mark.part(3)
+@pytest.mark.part(6)
 @pytest.mark.parametrize("nulls", [0, 2, 10_000])
 @pytest.mark.parametrize("rows", [0, 1, 31, 32, 33, 63, 64, 65, 255, 256, 257, 512, 513, 1300])
 def test_pyarrow_reads_rows_and_types_of_all_columns(tmp_path, rows, nulls):
@@ -147,6 +147,7 @@ def test_limits_of_floats_leave_nan_out_and_hold_both_zeros(tmp_path, values, ex
     assert str(parquet.read()["x"].to_pylist()) == str(table["x"].to_pylist())
 
 
+@pytest.mark.part(4)
 @pytest.mark.parametrize(
     ("rows", "nulls"),
     after(

@@ -34,7 +34,7 @@ def files_of(table, folder, frame=None, layout=SMALL):
     return [pq.ParquetFile(path) for path in paths]
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(6)
 @pytest.mark.parametrize("nulls", [0, 2])
 @pytest.mark.parametrize("rows", [257, 1024, 1025, 2900])
 def test_files_have_all_rows_in_order_as_one_file_has_them(tmp_path, rows, nulls):

@@ -157,7 +157,7 @@ def test_what_a_pipeline_asks_for_is_listed(seen: Programs, tmp_path: Path, name
     check(name, seen)
 
 
-@pytest.mark.part(3)
+@pytest.mark.part(12)
 @needs_compiler
 @pytest.mark.parametrize("name", sorted(path.stem for path in QUERIES.glob("q*.yaml")))
 def test_what_a_query_asks_for_is_listed(
@@ -265,7 +265,7 @@ BY_CHANCE = {
 """Programs that depend on the rows."""
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(4)
 @needs_compiler
 @pytest.mark.parametrize("split", ["one partition", "partitions"])
 @pytest.mark.parametrize("step", STEPS)

@@ -13,6 +13,7 @@ MADE_BY_THE_COMPILER = {"case", "coalesce"}
 NAMES = [name for kind, name in FUNCTIONS if kind == "scalar"]
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize(
     ("seed", "most"),
     after(1, [(0, 1), (0, 2), (1, 2)], "compiled functions of more types"),

@@ -68,7 +68,7 @@ def assert_equal(got, expected):
     assert_tables_equal(got, expected, ordered=True, tolerance=Tolerance(0))
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(4)
 @pytest.mark.parametrize("machine", [HostMachine, EmulatedMachine], ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("way", [(), ("sketch_in_table",)], ids=["in tables", "by sorting"])
 @pytest.mark.parametrize(("groups", "count"), [(1, 1), (1, 700), (3, 700), (300, 900), (5, 5)])

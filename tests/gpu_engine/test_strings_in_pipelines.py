@@ -50,7 +50,7 @@ STEPS = {
 }  # fmt: skip
 
 
-@pytest.mark.part(5)
+@pytest.mark.part(12)
 @pytest.mark.parametrize("name", STEPS)
 def test_a_step_gives_the_oracle_s_rows(source, pipeline, name):
     """Of texts that are null, empty, or of more than one byte a character."""

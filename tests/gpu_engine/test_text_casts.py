@@ -57,7 +57,7 @@ def test_number_is_written_as_the_pandas_engine_writes_it(dtype):
         assert_same(expr, table)
 
 
-@pytest.mark.part(5)
+@pytest.mark.part(12)
 @pytest.mark.parametrize("dtype", [*NUMBERS, *map(parse_type, LONG)], ids=str)
 def test_text_is_read_as_the_pandas_engine_reads_it(dtype):
     """TRY_CAST gives null where CAST refuses, and CAST refuses the first such row."""

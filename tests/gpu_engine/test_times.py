@@ -95,6 +95,7 @@ def test_calendar_of_any_year(drawn, sql):
     check(sql, x=drawn(draws), n=numbers(draws))
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("sql", OF_MOMENTS)
 def test_moments_and_durations_of_any_size(sql):
     draws = random.Random(sql)
@@ -103,7 +104,7 @@ def test_moments_and_durations_of_any_size(sql):
     check(sql, x=moments(draws), y=moments(draws), k=spans, n=numbers(draws), f=floats(draws), **days)
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(4)
 @pytest.mark.parametrize("zone", ZONES[:3])
 @pytest.mark.parametrize("sql", OF_ZONES)
 def test_clocks_of_zones_around_their_changes(zone, sql):

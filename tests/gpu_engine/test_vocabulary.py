@@ -129,6 +129,7 @@ def values_of_each_type(rows, seed=0):
     )  # fmt: skip
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("rows", [0, 1, 400])
 @pytest.mark.parametrize("keys", [{}, {"min_count": 3}, {"min_count": 2, "most": 4}])
 def test_columns_of_all_types_are_numbered_together_as_one_after_another(monkeypatch, rows, keys):

@@ -77,7 +77,7 @@ def test_every_window_function_is_there():
     assert set(WINDOW_FUNCTIONS) == {*NAMES, "ewm_moment"}
 
 
-@pytest.mark.part(3)
+@pytest.mark.part(12)
 @pytest.mark.parametrize("wild", [False, True], ids=["tame", "wild"])
 @pytest.mark.parametrize("name", NAMES)
 def test_window_function_has_the_rows_and_refusals_of_the_pandas_engine(name, wild):
@@ -143,6 +143,7 @@ def test_the_gpus_side_of_the_kernels_gives_the_same(by):
     assert assert_same(windowed(table, calls, by, ORDERS[0]), table, EmulatedMachine())
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("by", [(), ("g",), ("id",)], ids=["one group", "few groups", "a group a row"])
 def test_tiles_have_totals_of_several_levels(by, monkeypatch):
     header = window_rows.headers

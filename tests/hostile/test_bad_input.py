@@ -261,6 +261,7 @@ def test_a_parameter_s_text_stays_a_value(run, value):
     assert run(text.replace("x > 0", "$p = s"), "-p", f"p={value}") == (0, "")
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("twin", "code", "message"),
     [
@@ -306,7 +307,7 @@ def test_a_block_has_as_many_threads_as_devices_take(run, block):
     assert (code, f"block takes 1 to 1024 threads, got {block}" in text) == (2, True)
 
 
-@pytest.mark.part(3)
+@pytest.mark.part(6)
 @pytest.mark.parametrize(
     "name",
     [" ", "a b", "'", '"', "日本", "😀", "a" * 2_000, "x:0", ":row", ":row_list", "y:argument0", "select", "X", "a.b", "a,b", "\n", "\t", "\0",

@@ -31,12 +31,12 @@ def kills(tmp_path, *words):
 
 
 EVERY = [
-    "--fault=SIGKILL --step=163", "--fault=ENOSPC --step=157", "--fault=SIGKILL --step=83", "--fault=ENOSPC --step=79",
-    "--fault=SIGKILL --step=37", "--fault=ENOSPC --step=61",
+    "--fault=SIGKILL --step=83", "--fault=ENOSPC --step=79", "--fault=SIGKILL --step=37", "--fault=ENOSPC --step=61",
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("words", after(2, EVERY, "runs that are stopped at more system calls"))
+@pytest.mark.part(8)
+@pytest.mark.parametrize("words", after(1, EVERY, "runs that are stopped at more system calls"))
 def test_a_run_that_is_stopped_at_a_system_call_loses_nothing(tmp_path, words):
     tallies = kills(tmp_path, "--every", *words.split(), "--scenario=mixed", "--scenario=overwrite")
     assert [tally["scenario"] for tally in tallies] == ["overwrite", "mixed"]

@@ -48,7 +48,7 @@ def calls(work):
     return count
 
 
-@pytest.mark.part(5)
+@pytest.mark.part(10)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_twice_as_much_takes_twice_the_calls(tmp_path, monkeypatch, shape):
     monkeypatch.setattr(errors, "HINTED_PROBLEMS", SIZE // 2)  # so few problems list all names

@@ -51,6 +51,7 @@ def ran(command, folder):
     return done.returncode, without_codes(done.stdout), without_codes(done.stderr)
 
 
+@pytest.mark.part(4)
 @pytest.mark.parametrize(("line", "message"), after(3, CASES.values(), "more lines of Python that fail"), ids=CASES)
 def test_a_script_shows_its_line_alone(tmp_path, line, message):
     (tmp_path / "script.py").write_text(BEGIN + line + "\n")
@@ -74,7 +75,7 @@ def test_a_function_of_a_chain_is_shown(tmp_path):
     assert "src/gpuetl" not in err
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(6)
 @pytest.mark.parametrize(
     ("lines", "shown"),
     [
@@ -107,6 +108,7 @@ def test_what_is_found_later_names_the_line_of_its_step(tmp_path, lines, shown):
     assert err.count("  File ") == 1
 
 
+@pytest.mark.part(5)
 @pytest.mark.parametrize(("line", "message"), after(3, CASES.values(), "more lines of Python that fail"), ids=CASES)
 def test_ipython_shows_the_cell_alone(tmp_path, line, message):
     (tmp_path / "script.py").write_text(BEGIN)

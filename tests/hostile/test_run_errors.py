@@ -297,6 +297,7 @@ SCRIPTS = {
 }
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize(("last", "message"), SCRIPTS.values(), ids=SCRIPTS)
 def test_a_script_shows_its_own_lines_and_none_of_gpuetl(root, last, message):
     (root / "script.py").write_text(SCRIPT.replace("{last}", last))

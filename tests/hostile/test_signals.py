@@ -94,6 +94,7 @@ def wait_for(path, process):
         time.sleep(0.01)
 
 
+@pytest.mark.part(4)
 @pytest.mark.parametrize("number", CODES, ids=lambda number: number.name)
 def test_a_signal_in_the_middle_of_a_run_leaves_all_as_it_was(folder, number):
     before = state(folder)
@@ -272,6 +273,7 @@ def test_other_threads_change_no_handler():
     assert handlers == [signal.getsignal(signal.SIGTERM)]
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("command", ["plan", "run", "validate"])
 def test_a_pipe_that_nobody_reads_is_no_traceback(folder, command):
     (folder / "go").touch()

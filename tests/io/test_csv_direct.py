@@ -51,7 +51,7 @@ def reader(pipeline, monkeypatch):
     return of
 
 
-@pytest.mark.part(5)
+@pytest.mark.part(12)
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", TYPES)
 def test_each_text_is_read_as_cast_does(reader, dtype):
@@ -66,6 +66,7 @@ def test_each_text_is_read_as_cast_does(reader, dtype):
         assert repr(direct.to_pylist()) == repr(cast.to_pylist()), some
 
 
+@pytest.mark.part(7)
 @pytest.mark.slow
 @pytest.mark.parametrize("ends", ["\n", "\r\n"])
 def test_random_columns_are_read_as_cast_does(reader, ends):

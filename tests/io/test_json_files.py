@@ -295,7 +295,7 @@ ROWS = table(
 TYPES = "k: string, i: int64, f: float64, b: bool, d: date, m: 'decimal(12,2)', t: timestamp"
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(4)
 @pytest.mark.parametrize(("codec", "end"), [("none", ""), ("gzip", ".gz"), ("zstd(9)", ".zst")])
 @LAYOUTS
 def test_rows_come_back_from_a_sink(engine, tmp_path, codec, end, partition_rows):

@@ -85,6 +85,7 @@ def exchanges(request, monkeypatch):
     return request.param == "exchange"
 
 
+@pytest.mark.part(7)
 def test_a_run_killed_at_any_change_leaves_all_sinks_old_or_all_new(tmp_path, exchanges):
     endings = []
     for at in range(1 + exchanges, 1000, EVERY):
@@ -116,6 +117,7 @@ def middle_of_the_commit(folder: Path, more: int = 3) -> int:
     raise AssertionError
 
 
+@pytest.mark.part(8)
 def test_a_recovery_that_is_killed_goes_on_from_there(tmp_path, exchanges):
     middle = middle_of_the_commit(tmp_path / "first")
     for at in range(1 + exchanges, 1000, EVERY):
@@ -155,6 +157,7 @@ def test_a_move_that_fails_undoes_those_before(tmp_path, exchanges, monkeypatch,
     assert not leftovers(tmp_path)
 
 
+@pytest.mark.part(12)
 def test_an_undo_that_is_killed_goes_on_from_there(tmp_path, exchanges, monkeypatch):
     """The sixth move fails; the state of the record tells when the undo has begun."""
     kinds = set()

@@ -44,7 +44,7 @@ def rows_at(path):
     return sum(pq.read_table(file, partitioning=None).num_rows for file in files)
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(4)
 @pytest.mark.parametrize(
     ("path", "keys", "left", "told"),
     [

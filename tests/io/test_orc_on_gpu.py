@@ -62,7 +62,7 @@ def written(request, tmp_path):
     return tmp_path
 
 
-@pytest.mark.part(4)
+@pytest.mark.part(8)
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("partition_rows", [1000, None])
 def test_rows_are_those_of_the_cpu(written, device, partition_rows):

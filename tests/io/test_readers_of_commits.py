@@ -121,7 +121,7 @@ class Look:
         return not self.thread.is_alive()
 
 
-@pytest.mark.part(5)
+@pytest.mark.part(10)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("path", ["sink", "", "*/*/*.csv", "sink/*/*.csv", "*/k=a/*.csv", "sink/k=a"])
 def test_a_source_lists_all_of_a_run_or_none_before_each_change(tmp_path, mode, path):

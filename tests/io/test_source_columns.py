@@ -62,7 +62,7 @@ def run(lake, form, keys, steps="{limit: 99}", engine="pandas", partition_rows=N
     return done["s"].to_arrow().to_pylist()
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(4)
 @each_format
 @LAYOUTS
 def test_the_path_of_the_file_is_a_column(engine, lake, form, partition_rows):
@@ -86,7 +86,7 @@ def test_files_whose_path_a_filter_leaves_out_are_not_read(lake, form):
     assert pieces in explained
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(4)
 @each_format
 @LAYOUTS
 def test_all_columns_but_some_are_read(engine, lake, form, partition_rows):

@@ -88,7 +88,7 @@ def test_only_touched_partitions_are_read_and_written(tmp_path):
     assert rows_at(tmp_path / "out") == [(1, "a", 1), (2, "a", 20), (3, "b", 3)]
 
 
-@pytest.mark.part(5)
+@pytest.mark.part(12)
 @pytest.mark.parametrize("shape", after(3, SHAPES, "random batches of upserts into other targets"))
 def test_random_batches_against_a_dictionary(tmp_path, engine, layout, shape):
     path, partition_by, on = SHAPES[shape]
@@ -119,7 +119,7 @@ def test_the_same_rows_again_change_nothing(tmp_path, engine):
     assert len(sink_files(tmp_path)) == 3  # with that of the source
 
 
-@pytest.mark.part(3)
+@pytest.mark.part(6)
 @pytest.mark.parametrize(
     ("name", "values"),
     [
@@ -264,7 +264,7 @@ def test_a_file_that_changed_meanwhile(tmp_path, monkeypatch):
     assert rows_at(tmp_path / "out.parquet") == [(5, "x", 5)]
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(4)
 @pytest.mark.parametrize("on_empty", ["write", "keep", "error"])
 @pytest.mark.parametrize("path", ["out", "out.parquet"])
 def test_no_rows(tmp_path, engine, on_empty, path):

@@ -45,7 +45,7 @@ def test_every_file_is_used(name):
     assert {"naive", "optimised", "fused"} <= load(ROOT / "examples" / "kernels" / f"{name}.yaml").plan().stages.keys()
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(4)
 @pytest.mark.parametrize("name", EXAMPLES)
 @pytest.mark.parametrize("engine", ["pandas", pytest.param(ON_CPU, marks=KERNELS)])
 def test_the_three_kernels_give_the_same_rows(folder, name, engine):

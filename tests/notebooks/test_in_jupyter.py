@@ -27,6 +27,7 @@ def code_of(notebook):
     return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
 
 
+@pytest.mark.part(7)
 @pytest.mark.parametrize("notebook", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_runs_and_every_cell_again(notebook):
     cells = code_of(notebook)

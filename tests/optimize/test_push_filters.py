@@ -149,6 +149,7 @@ def test_parts_go_to_the_side_that_they_read(t, u, lines, how):
     ]
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("how", ["inner", "left", "right", "full", "semi", "anti"])
 @pytest.mark.parametrize("predicate", ["k > 1", "NOT k IS NULL", "k IS NULL"])
 def test_a_filter_on_a_key_goes_to_both_sides(t, u, lines, how, predicate):

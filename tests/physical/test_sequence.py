@@ -33,7 +33,7 @@ def ascending(source):
     )
 
 
-@pytest.mark.part(3)
+@pytest.mark.part(6)
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("descending", [False, True])
 def test_partitions_that_follow_each_other_are_sorted_where_they_are(source, pipeline, engine, dtype, descending):

@@ -203,7 +203,7 @@ def renamed(files):
     return {name.replace("-2.", "-3."): text for name, text in files.items()}
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(8)
 @pytest.mark.parametrize("mode", AFTER)
 def test_a_request_that_fails_leaves_old_sinks_or_a_commit_that_goes_on(bucket, monkeypatch, mode):
     for failing in range(200):

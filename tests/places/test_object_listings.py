@@ -111,7 +111,7 @@ ODD = [
 ]
 
 
-@pytest.mark.part(4)
+@pytest.mark.part(8)
 @pytest.mark.parametrize("name", ODD)
 def test_odd_names_are_read(store, bucket, name):
     put(store, f"t/{name}/{name}.csv", data=b"x\n1\n2\n")
@@ -176,6 +176,7 @@ def test_the_root_of_a_bucket_is_a_source_and_no_sink(store, bucket, tmp_path):
 VALUES = ["a b", "a/b", "ü", "%", "%2F", "a=b", None, "", ".", "..", "_x", ".y", "a+b", "日本", "a\\b", "x" * 200]
 
 
+@pytest.mark.part(4)
 def test_values_of_partitions_come_back(store, bucket, store_server, tmp_path):
     if store_server.name == "s3rver":
         pytest.skip("s3rver does not find the source of a copy whose key has '='")

@@ -45,7 +45,7 @@ SOURCES = {
 EXPECTED = {"a partition": [3, 4], "one object": [1, 2]}
 
 
-@pytest.mark.part(5)
+@pytest.mark.part(12)
 @pytest.mark.parametrize("form", ["parquet", "csv"])
 @pytest.mark.parametrize("named", SOURCES)
 def test_objects_are_read(lake, pipeline, check, engine, form, named):
@@ -60,7 +60,7 @@ def source(pipeline, form, path, **keys):
     return read("t", path, schema=dict(TYPES), **keys)
 
 
-@pytest.mark.part(5)
+@pytest.mark.part(12)
 @pytest.mark.parametrize("form", ["parquet", "csv"])
 @pytest.mark.parametrize("mode", ["overwrite", "append", "replace_partitions"])
 def test_sinks_are_written(lake, store, store_server, pipeline, engine, form, mode):

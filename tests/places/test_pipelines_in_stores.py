@@ -59,7 +59,6 @@ def test_a_pipeline_reads_and_writes_next_to_its_file(shop, s3, engine):
     assert bytes(obstore.get(s3, "pipelines/out/twice.csv").bytes()) == b'"x","y"\n1,2\n2,4\n'
 
 
-@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("arguments", "shown"),
     [

@@ -72,7 +72,7 @@ JSON = "\n".join(f'{{"x": {number}, "s": "text {number}"}}' for number in range(
 TYPES = {"x": "int64", "s": "string"}
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(4)
 @pytest.mark.parametrize("schema", [TYPES, "infer"], ids=["schema", "inferred"])
 @pytest.mark.parametrize("form", ["plain", "gzip", "quotes"])
 def test_csv_is_asked_for_once(proxy, s3, bucket_name, form, schema):

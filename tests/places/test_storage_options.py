@@ -64,7 +64,7 @@ def written_rows(s3, prefix):
     return pa.concat_tables([pq.read_table(io.BytesIO(bytes(obstore.get(s3, path).bytes()))) for path in paths])
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(8)
 @pytest.mark.parametrize("form", ["parquet", "csv"])
 def test_rows_are_read_and_written_by_options_alone(lake, s3, options, pipeline, engine, form):
     rows = source(pipeline, form, f"{lake}/in/{form}", storage_options=options).filter(col("x") > 1)
@@ -418,6 +418,7 @@ def test_a_sink_over_the_folder_of_its_pipeline_in_a_store(options, monkeypatch)
         made.plan()
 
 
+@pytest.mark.part(3)
 def test_every_server_takes_its_options_alone(store_server, pipeline, engine):
     """There is nothing in the environment."""
     bucket = store_server.new_bucket()

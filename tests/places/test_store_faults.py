@@ -76,7 +76,7 @@ PASSING = {
 }
 
 
-@pytest.mark.part(5)
+@pytest.mark.part(12)
 @pytest.mark.parametrize("fault", PASSING)
 @pytest.mark.parametrize("request_", REQUESTS)
 def test_faults_that_pass_are_waited_for(proxy, s3, bucket_name, tmp_path, request_, fault):

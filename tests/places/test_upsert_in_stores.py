@@ -41,7 +41,7 @@ def rows_at(store, path):
 SHAPES = [("out", "day", "id"), ("out.parquet", (), "id"), ("out", "day", ["id", "day"]), ("out", (), "id")]
 
 
-@pytest.mark.part(3)
+@pytest.mark.part(12)
 @pytest.mark.parametrize(("path", "partition_by", "on"), after(2, SHAPES, "other targets of upserts in stores"))
 def test_random_batches_against_a_dictionary(tmp_path, store, store_bucket, store_server, path, partition_by, on):
     if partition_by and store_server.name == "s3rver":

@@ -123,7 +123,7 @@ execute(sys.argv[1:])
 """
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(6)
 @pytest.mark.parametrize(
     ("how", "code", "kind", "message"),
     [

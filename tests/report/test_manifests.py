@@ -203,7 +203,7 @@ def process(folder, how, *arguments):
     return subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder, env=environment)
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(6)
 @pytest.mark.parametrize(
     ("how", "code", "status", "kind"),
     [

@@ -73,7 +73,7 @@ def test_keys_are_those_of_other_processes(folder: Path) -> None:
         assert ("'clean' was read from the checkpoint of run" in out) == bool(arguments)
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(6)
 @pytest.mark.slow
 @pytest.mark.parametrize("moment", [0.6, 1.0, 1.4, 1.8])
 def test_a_run_that_is_killed(folder: Path, moment: float) -> None:

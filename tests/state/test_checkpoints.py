@@ -120,7 +120,6 @@ def check_output(folder: Path) -> None:
     assert {name: found.column(name).to_pylist() for name in EXPECTED} == EXPECTED
 
 
-@pytest.mark.part(2)
 def test_resumes_after_a_later_stage_failed(folder: Path, engine: str, layout: RunOptions) -> None:
     with pytest.raises(RunFailed, match="CAST") as failed:
         daily(folder, PIPELINE).run(engine=engine, options=layout)
@@ -278,7 +277,7 @@ def test_a_damaged_checkpoint_is_computed_again(folder: Path, damage: str) -> No
     assert states(daily(folder).run(engine="pandas", resume=True)) == {"clean": "reused"}
 
 
-@pytest.mark.part(4)
+@pytest.mark.part(12)
 @pytest.mark.parametrize("later", ["pandas", "dask", ON_CPU])
 @pytest.mark.parametrize("form", ["parquet", "arrow"])
 def test_a_checkpoint_of_one_engine_is_read_on_another(

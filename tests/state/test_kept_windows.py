@@ -146,6 +146,7 @@ load(Path(sys.argv[1]) / "daily.yaml").run({"day": 1}, engine="pandas")
 """
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("when", ["before the file", "before the commit"])
 def test_a_run_that_is_killed_before_its_commit_leaves_the_old_state(days, tmp_path, when):
     (tmp_path / "daily.yaml").write_text(pipeline_text())

@@ -31,7 +31,7 @@ def one(tmp_path: Path) -> EveryDay:
     return EveryDay(tmp_path, "pandas", incremental=LATE)
 
 
-@pytest.mark.part(3)
+@pytest.mark.part(12)
 def test_three_runs_read_each_row_once(daily: EveryDay) -> None:
     daily.arrives("a", rows([1, 2, 3], [ts(1, 7), ts(1, 10), ts(1, 8)]))
     report = daily.run()
@@ -91,7 +91,7 @@ def test_the_first_rows_all_wait(one: EveryDay) -> None:
     assert one.run().nothing_new  # two hours before lies no day that there is
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(8)
 def test_without_lateness_the_newest_row_is_read(daily: EveryDay) -> None:
     daily.incremental = "{watermark: ts}"
     daily.arrives("a", rows([1, 2], [ts(1, 7), ts(1, 10)]))
@@ -150,7 +150,7 @@ VALUES: dict[str, tuple[pa.DataType, list[Any], str]] = {
 }
 
 
-@pytest.mark.part(5)
+@pytest.mark.part(12)
 @pytest.mark.parametrize("statistics", [True, False])
 @pytest.mark.parametrize("kind", VALUES)
 def test_types_of_watermarks(tmp_path: Path, engine: str, kind: str, statistics: bool) -> None:

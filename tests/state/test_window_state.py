@@ -89,7 +89,7 @@ def test_days_give_what_all_rows_give(source, pipeline, engine, options, by):
     assert_tables_equal(found, whole(pipeline, given, by))
 
 
-@pytest.mark.part(3)
+@pytest.mark.part(12)
 @pytest.mark.parametrize("seed", after(2, range(5), "more seeds of random rows"))
 def test_days_of_any_size(source, pipeline, local_engine, seed):
     """Random rows, cut anywhere, also between rows that tie."""
@@ -200,7 +200,7 @@ def test_keys_of_all_types(source, pipeline, engine, dtype):
 B = 2**62
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(6)
 @pytest.mark.parametrize(
     ("values", "calls"),
     [
@@ -418,7 +418,7 @@ NESTED = {
 }  # fmt: skip
 
 
-@pytest.mark.part(4)
+@pytest.mark.part(12)
 @LAYOUTS
 @pytest.mark.parametrize("by", [["s", "f"], ["m"]], ids=["struct-and-list", "map"])
 def test_groups_by_nested_keys_keep_state(source, pipeline, engine, options, by):

@@ -31,7 +31,7 @@ def column(dtype, *values):
     return table({"out": dtype}, *((value,) for value in values))
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(6)
 @pytest.mark.parametrize(
     ("sql", "dtype", "values"),
     [

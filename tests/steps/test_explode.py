@@ -103,7 +103,7 @@ def test_a_schema_names_lists(pipeline, check, tmp_path):
     check(t, table({"tags": "list<string>"}, *((tags,) for _, tags in ROWS)))
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(6)
 def test_lists_pass_through_other_steps(t, source, check):
     other = source(table({"k": "int64", "y": "int64"}, (1, 10), (None, 20), (5, 50), (5, 51)), "other")
     joined = {**TYPES, "y": "int64"}

@@ -88,7 +88,7 @@ GRIDS = [
 ]  # fmt: skip
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(8)
 def test_grids_of_times_dates_and_numbers(pipeline, engine, layout):
     """Months have the origin's day, or the last one; the usual origin is a Monday, 2000-01, or 0."""
     expected = {}

@@ -31,6 +31,7 @@ def test_no_rows_and_columns_without_nulls(source, check):
     check(source(table(TYPES, *full), "full").fill_null(a=0, b="z", c=9.0), table(TYPES, *full))
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("dtype", "value", "filled"),
     [

@@ -88,7 +88,7 @@ def test_bucketise_counts_the_boundaries_below(fitted):
     fitted(transforms.bucketise({"new": "x"}, boundaries=[2, 5]), "int32", rows, [None, 1, 2, 0])
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(6)
 def test_categorify_numbers_values_by_frequency(fitted):
     fitted(transforms.categorify({"new": "c"}), "int32", [2, 3, 2, 0, 4, 2, 3, 5], [2, 1, 0, 5])
     fitted(transforms.categorify({"new": "c"}, min_count=2), "int32", [2, 3, 2, 0, 1, 2, 3, 1], [2, 1, 0, 1])
@@ -119,7 +119,7 @@ def test_target_encode_of_other_rows_is_a_smoothed_mean(train, other, check):
     )
 
 
-@pytest.mark.part(4)
+@pytest.mark.part(12)
 def test_target_encode_does_not_see_a_row_s_own_target(source, answer):
     rows = [(i, "k", float(i == 0)) for i in range(40)]
     t = source(table({"id": "int64", "c": "string", "y": "float64"}, *rows))
@@ -280,7 +280,7 @@ VALUES_OF_TYPES = {
 }  # fmt: skip
 
 
-@pytest.mark.part(4)
+@pytest.mark.part(12)
 def test_every_type_of_key_is_numbered(pipeline, answer, source, engine):
     """By frequency, then ascending: -0.0 is 0.0, and NaN is the greatest value.  Clusters number four of the types, or all with --full."""
     types, columns = {"id": "int64"}, [range(20)]

@@ -86,7 +86,7 @@ CALLS = {
 OTHERS = {"d": "count(DISTINCT x)", "md": "median(y)", "v": "var_samp(y)"}
 
 
-@pytest.mark.part(5)
+@pytest.mark.part(12)
 @pytest.mark.parametrize(
     ("sets", "calls"),
     [("cube", CALLS), ([["a", "b"], ["c"], ["b", "c"], []], {**CALLS, **OTHERS})],

@@ -217,7 +217,7 @@ def random_sides(rng, dtype):
     return [rows.set_column(1, "t", rows["t"].cast(parse_type(dtype))) for rows in made]
 
 
-@pytest.mark.part(4)
+@pytest.mark.part(8)
 @pytest.mark.parametrize(
     ("dtype", "direction"), [("int64", "backward"), ("timestamp", "nearest"), ("float64", "forward"), ("float64", "nearest")]
 )  # fmt: skip

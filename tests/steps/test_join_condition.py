@@ -37,7 +37,7 @@ def sides(source):
     return source(table(LEFT, *LEFT_ROWS), "one"), source(table(RIGHT, *RIGHT_ROWS), "two")
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(4)
 @pytest.mark.parametrize(
     ("how", "rows"),
     [
@@ -66,7 +66,7 @@ MORE = pytest.mark.full(reason="other comparisons of the same ways to find pairs
 WIDE = {**LEFT, "k_two": "int64", "y": "int64", "name": "string"}
 
 
-@pytest.mark.part(3)
+@pytest.mark.part(6)
 @pytest.mark.parametrize(
     ("condition", "holds"),
     [
@@ -141,7 +141,7 @@ def test_no_rows(sides, check, how, keys):
     check(none.join(two, keys, how, **given), table(wide, *alone))
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(6)
 @pytest.mark.parametrize(
     ("dtype", "low", "value", "high"),
     [

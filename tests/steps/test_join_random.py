@@ -86,7 +86,7 @@ def sides(pipeline):
     return write
 
 
-@pytest.mark.part(5)
+@pytest.mark.part(12)
 @pytest.mark.parametrize("nulls_equal", [False, True])
 @pytest.mark.parametrize("keys", KEYS)
 @pytest.mark.parametrize("how", KINDS)

@@ -19,7 +19,7 @@ def sides(source):
     return lambda left, right: (source(table(LEFT, *left), "left"), source(table(RIGHT, *right), "right"))
 
 
-@pytest.mark.part(3)
+@pytest.mark.part(6)
 @pytest.mark.parametrize("how", KINDS)
 @pytest.mark.parametrize("validate", ["one_to_one", "many_to_one", "one_to_many", "many_to_many"])
 def test_what_validate_promises_may_be_kept(sides, check, how, validate):

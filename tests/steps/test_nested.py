@@ -43,7 +43,7 @@ def picked(*rows, of=EVERY):
     return of.take(pa.array(rows, pa.int64()))
 
 
-@pytest.mark.part(3)
+@pytest.mark.part(6)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_column_of_each_type_is_read_filtered_and_sorted(source, check, name):
     t = source(rows_of([name]))
@@ -87,7 +87,7 @@ def test_a_window_step_passes_them(source, check):
     check(t, EVERY.append_column("n", pa.array([1, 2, 1, 1, 1])))
 
 
-@pytest.mark.part(4)
+@pytest.mark.part(8)
 @pytest.mark.parametrize("name", NAMES)
 def test_nulls_are_found_counted_and_replaced(source, check, name):
     t = source(rows_of([name]))

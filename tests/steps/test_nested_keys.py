@@ -59,7 +59,7 @@ def t(source):
     return source(table(TYPES, *ROWS))
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(6)
 def test_nested_values_are_compared(t, check):
     names = {f"c{place}": sql for place, (sql, _) in enumerate(COMPARISONS)}
     types = {name: "list<int64>" if "nullif" in sql else "bool" for name, sql in names.items()}
@@ -81,7 +81,7 @@ ASCENDING = {
 }
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(10)
 def test_lists_are_in_the_order_of_their_elements(source, check):
     lists = [[[], *([value, *more] for value in x for more in ([], [x[0]], [None]))] for x in ASCENDING.values()]
     types = {f"x{place}": f"list<{dtype}>" for place, dtype in enumerate(ASCENDING)}

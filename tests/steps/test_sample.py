@@ -150,7 +150,7 @@ GROUPS = table(
 )
 
 
-@pytest.mark.part(3)
+@pytest.mark.part(9)
 @pytest.mark.parametrize(
     ("keys", "counts"),
     [

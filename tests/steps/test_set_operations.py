@@ -21,7 +21,6 @@ def test_rows_that_both_have(sides, check):
     check(one.intersect(two, all=True), table(TYPES, (1, "a"), (1, "a"), (2, None), (None, None)))
 
 
-@pytest.mark.part(2)
 def test_rows_that_the_other_lacks(sides, check):
     one, two = sides
     check(one.except_(two), table(TYPES, (3, "c")))
@@ -30,7 +29,6 @@ def test_rows_that_the_other_lacks(sides, check):
     check(two.except_(one, all=True), table(TYPES, (None, None), (4, "d")))
 
 
-@pytest.mark.part(2)
 def test_several_inputs_one_after_the_other(sides, source, check):
     one, two = sides
     three = source(table(TYPES, (1, "a"), (3, "c")), "three")

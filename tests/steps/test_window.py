@@ -36,7 +36,7 @@ def exprs(calls):
     return {name: expr(text) for name, text in calls.items()}
 
 
-@pytest.mark.part(5)
+@pytest.mark.part(10)
 @pytest.mark.parametrize(
     ("call", "dtype", "values"),
     [
@@ -216,7 +216,7 @@ def test_windows_follow_each_other(t, check):
     check(steps, table({"k": "int64", "t": "int64"}, (1, 1), (1, 3), (2, 1), (2, 3), (None, 1), (None, 2)))
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(6)
 @pytest.mark.parametrize(
     ("dtype", "values"),
     [

@@ -119,6 +119,7 @@ BY_VALUE = {
 }
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("key", ["ts", "h", pytest.param("f", marks=OTHERS), pytest.param("q", marks=OTHERS)])
 def test_frames_of_values_take_rows_that_tie(t, check, key):
     def written(call):

@@ -100,7 +100,7 @@ OF_ALL_TYPES = {
 }  # fmt: skip
 
 
-@pytest.mark.part(4)
+@pytest.mark.part(12)
 @pytest.mark.parametrize("dtype", OF_ALL_TYPES)
 def test_window_state_holds_columns_of_all_types(source, pipeline, engine, dtype):
     """And pass through where no call reads them, as none reads lists."""

@@ -74,6 +74,7 @@ def by_file(places):
     return found
 
 
+@pytest.mark.part(8)
 @pytest.mark.parametrize("lines_of", [lines_by_mypy, lines_by_pyright])
 def test_all_twenty_typos_are_found_and_nothing_else(lines_of, tmp_path):
     found = lines_of(tmp_path)

@@ -29,6 +29,7 @@ def numbered_by_hand(*values):
     return codes, len(seen), first
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("distinct", [10, ROWS // 8, ROWS * 4])
 @pytest.mark.parametrize("chosen", [(0,), (1,), (2,), (0, 1), (1, 0, 2)])
 def test_groups_are_numbered_as_they_appear(distinct, chosen):

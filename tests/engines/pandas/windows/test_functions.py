@@ -553,7 +553,7 @@ def typed_segments(data, name):
     return dtype, data.draw(segment_lists(float_lists if dtype is float else int_lists))
 
 
-@pytest.mark.part(3)
+@pytest.mark.part(6)
 @pytest.mark.parametrize("name", FRAMELESS)
 @settings(deadline=None, max_examples=25)
 @given(data=st.data())
@@ -577,7 +577,7 @@ def test_a_rank_agrees_with_its_loop(name, segments, n):
     assert window(name, tied(*segments), *arguments) == expected
 
 
-@pytest.mark.part(3)
+@pytest.mark.part(6)
 @pytest.mark.parametrize("name", ROLLING)
 @settings(deadline=None, max_examples=25)
 @given(data=st.data())
