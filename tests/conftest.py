@@ -68,8 +68,8 @@ QUIET = {
 }
 CLUSTER_LAYOUT = "2-rows-a-partition-no-broadcast"
 """The one in which tests run on a cluster: with an exchange wherever one can be."""
-FIRST_PARAMETERS = 1
-"""Of each test, which run on clusters and by kernels on the CPU in that layout; of the others every fifth does."""
+EVERY_PARAMETER = 5
+"""Of a test's parameters, every fifth runs on clusters and by kernels on the CPU in that layout, from the first on."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -221,11 +221,11 @@ COLLECTED: Counter[tuple[str, str]] = Counter()
 
 
 def is_left_of_many(item: pytest.Item, engine: str) -> bool:
-    """Tell whether the parameters of a test come after the first ones; those of types stay, which move in their own ways."""
+    """Tell whether a test's parameters are left to `--full`; those of types stay, which move in their own ways."""
     name = item.nodeid.partition("[")[0]
     place = COLLECTED[name, engine]
     COLLECTED[name, engine] += 1
-    return place >= FIRST_PARAMETERS and place % 5 and "type" not in name
+    return place % EVERY_PARAMETER != 0 and "type" not in name
 
 
 @contextmanager

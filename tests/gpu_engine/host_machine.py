@@ -1,6 +1,7 @@
 """Runs generated kernels on the CPU: the same text, compiled by a C++ compiler, one thread for all rows."""
 
 import ctypes
+import fcntl
 import hashlib
 import os
 import re
@@ -422,13 +423,20 @@ def compiled_header(flags: Sequence[str], header: Path, prelude: str) -> Path:
 
 
 def made_by_compiler(path: Path, arguments: Sequence[str | Path], source: str = "") -> str:
-    """Make a file, which other processes see only when it is whole; return what the compiler says where it fails."""
-    made = path.with_suffix(f".{os.getpid()}")
-    command = [str(COMPILER), *map(str, arguments), "-o", str(made)]
-    run = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
-    if run.returncode:
-        return run.stderr
-    made.replace(path)
+    """Make a file, which other processes see only when it is whole; return what the compiler says where it fails.
+
+    What another process is making is waited for: the kernels of the closed set take half a minute.
+    """
+    with (folder() / f"lock-{path.stem[:2]}").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if path.exists():
+            return ""
+        made = path.with_suffix(f".{os.getpid()}")
+        command = [str(COMPILER), *map(str, arguments), "-o", str(made)]
+        run = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
+        if run.returncode:
+            return run.stderr
+        made.replace(path)
     return ""
 
 
