@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help browser demo demo-daily demo-gpu check test pytest test-all lint coverage gpu fuzz bench compare docs kernels clean
+.PHONY: help browser demo demo-daily demo-gpu check test pytest test-all lint sanitize coverage gpu fuzz bench compare docs kernels clean
 
 help:            ## list the targets
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -59,7 +59,7 @@ lint: $(VENV)/.dev  ## ruff, mypy, and the contracts between packages
 	$(BIN)/lint-imports
 
 # Without this each of the 200 Python processes that tests start compiles gpuetl.
-check test pytest test-all coverage: export PYTHONDONTWRITEBYTECODE =
+check test pytest test-all sanitize coverage: export PYTHONDONTWRITEBYTECODE =
 
 # One process more than there are cores: tests wait for processes, clusters and servers that they start.
 PYTEST := $(BIN)/pytest -n $(shell expr $$(nproc 2> /dev/null || echo 2) + 1) --dist worksteal -rsx
@@ -76,6 +76,12 @@ pytest: $(VENV)/.dev $(SERVERS)
 
 test-all: lint $(SERVERS) ## and what that leaves out: more layouts, kernels and random pipelines.  Nightly: with `make fuzz`
 	$(PYTEST) --full
+
+sanitize: $(VENV)/.dev ## kernels on the CPU, with g++'s checks of memory and of what C++ leaves undefined: a quarter of an hour
+	LD_LIBRARY_PATH=$$(echo $(CURDIR)/$(VENV)/lib/python*/site-packages/nvidia/cuda_nvrtc/lib) \
+	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)" \
+	ASAN_OPTIONS=detect_leaks=0:detect_odr_violation=0 GPUETL_SANITIZE=1 $(PYTEST) --capture=sys \
+	$(or $(TESTS),tests/gpu_engine tests/expressions tests/steps) -k "gpu_engine or expressions or cpu"
 
 coverage: $(VENV)/.dev $(SERVERS) ## lines and branches that tests run (TESTS=tests/io for some): htmlcov/index.html and coverage.txt
 	$(BIN)/coverage erase

@@ -60,9 +60,18 @@ from gpuetl.user_kernels.function_frames import arrow_array, host_frame
 from gpuetl.user_kernels.triton_kernel import TritonKernel
 
 COMPILER = shutil.which("g++")
-FLAGS = ("-pipe", "-fno-use-linker-plugin", "-std=c++17", "-O0", "-fPIC", "-w", "-ffp-contract=off", "-fno-exceptions")
+CHECKS = (
+    "-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize=vptr,return", "-fno-sanitize-recover=all", "-g1",
+) if os.environ.get("GPUETL_SANITIZE") else ()  # fmt: skip
+"""`make sanitize`: a kernel that leaves its arrays, or does what C++ leaves undefined, ends the process and says where.
+
+The difference of two far places once left int64, and a kernel looped for ever.
+"""
+FLAGS = (
+    "-pipe", "-fno-use-linker-plugin", "-std=c++17", "-O0", "-fPIC", "-w", "-ffp-contract=off", "-fno-exceptions", *CHECKS,
+)  # fmt: skip
 HOST = ("-DGPUETL_HOST",)
-LIBRARIES = ("-nostdlib", "-x", "none", "-lm", "-lc", "-lgcc")
+LIBRARIES = ("-nostdlib", "-x", "none", *(["-lasan", "-lubsan", "-lgcc_s"] if CHECKS else []), "-lm", "-lc", "-lgcc")
 """What kernels need of libraries: without those of C++, linking takes a third of the time."""
 STANDARD, EMULATION = (Path(__file__).with_name(name) for name in ("standard.hpp", "emulation.hpp"))
 """What stands before a text that runs on the CPU, and before one of a GPU: see emulated_machine.py."""
