@@ -75,7 +75,7 @@ pytest: $(VENV)/.dev $(SERVERS)
 	$(PYTEST)
 
 test-all: lint $(SERVERS) ## and what that leaves out: more layouts, kernels and random pipelines.  Nightly: with `make fuzz`
-	$(PYTEST) --full
+	$(PYTEST) --full -o faulthandler_timeout=1800
 
 sanitize: $(VENV)/.dev ## kernels on the CPU, with g++'s checks of memory and of what C++ leaves undefined: a quarter of an hour
 	LD_LIBRARY_PATH=$$(echo $(CURDIR)/$(VENV)/lib/python*/site-packages/nvidia/cuda_nvrtc/lib) \
