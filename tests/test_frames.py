@@ -42,7 +42,6 @@ def test_nan_of_numpy_columns_of_pandas_is_null(pipeline):
     assert pipeline.run(engine="pandas", keep=["t"])["t"].to_arrow().column("x").to_pylist() == [1.0, None]
 
 
-@pytest.mark.part(2)
 def test_a_frame_of_no_rows_and_one_of_many_slices(pipeline, engine):
     """Typed rows, in order."""
     pipeline.from_frame("none", ROWS.slice(0, 0))

@@ -27,7 +27,6 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("memory")
 
 
-@pytest.mark.part(8)
 @pytest.mark.slow
 @pytest.mark.parametrize("operation", after(1, OPERATIONS, "memory of more operations on CSV"))
 def test_an_operation_takes_no_more_than_the_limit(folder, operation):

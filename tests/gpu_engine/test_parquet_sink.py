@@ -147,7 +147,6 @@ def test_limits_of_floats_leave_nan_out_and_hold_both_zeros(tmp_path, values, ex
     assert str(parquet.read()["x"].to_pylist()) == str(table["x"].to_pylist())
 
 
-@pytest.mark.part(4)
 @pytest.mark.parametrize(
     ("rows", "nulls"),
     after(

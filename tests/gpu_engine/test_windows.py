@@ -143,7 +143,6 @@ def test_the_gpus_side_of_the_kernels_gives_the_same(by):
     assert assert_same(windowed(table, calls, by, ORDERS[0]), table, EmulatedMachine())
 
 
-@pytest.mark.part(2)
 @pytest.mark.parametrize("by", [(), ("g",), ("id",)], ids=["one group", "few groups", "a group a row"])
 def test_tiles_have_totals_of_several_levels(by, monkeypatch):
     header = window_rows.headers

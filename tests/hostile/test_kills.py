@@ -35,7 +35,6 @@ EVERY = [
 ]  # fmt: skip
 
 
-@pytest.mark.part(8)
 @pytest.mark.parametrize("words", after(1, EVERY, "runs that are stopped at more system calls"))
 def test_a_run_that_is_stopped_at_a_system_call_loses_nothing(tmp_path, words):
     tallies = kills(tmp_path, "--every", *words.split(), "--scenario=mixed", "--scenario=overwrite")

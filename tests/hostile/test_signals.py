@@ -273,7 +273,6 @@ def test_other_threads_change_no_handler():
     assert handlers == [signal.getsignal(signal.SIGTERM)]
 
 
-@pytest.mark.part(3)
 @pytest.mark.parametrize("command", ["plan", "run", "validate"])
 def test_a_pipe_that_nobody_reads_is_no_traceback(folder, command):
     (folder / "go").touch()

@@ -5,7 +5,6 @@ import pytest
 from hostile.source_changes import runs
 
 
-@pytest.mark.part(2)
 @pytest.mark.parametrize("count", [21])
 def test_a_run_has_the_old_rows_or_changes_nothing(tmp_path, engine, count):
     ended = runs(tmp_path, count, [engine])

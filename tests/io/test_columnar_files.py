@@ -220,7 +220,6 @@ def test_feather_of_the_first_version_is_named(tmp_path):
 WRITTEN = "gpuetl: 1\nname: p\nsources: {{t: {{parquet: t.parquet}}}}\nsinks: {{o: {{from: t, {}, mode: overwrite}}}}"
 
 
-@pytest.mark.part(2)
 def test_sinks_compress_as_their_option_says(engine, tmp_path):
     rows = pa.table({"k": ["a" * 100] * 2_000, "n": range(2_000)})
     pa.parquet.write_table(rows, tmp_path / "t.parquet")

@@ -66,7 +66,6 @@ def test_a_file_is_looked_at_once_and_its_rows_are_known(pipeline, monkeypatch):
     assert [group.extent.records for group in groups[:2]] == [0, groups[0].rows]
 
 
-@pytest.mark.part(3)
 @pytest.mark.parametrize("columns", [1, 2])
 def test_pieces_have_the_records_and_lines_of_their_text(pipeline, monkeypatch, columns):
     draw, counted = random.Random(columns), 0

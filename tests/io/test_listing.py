@@ -375,7 +375,6 @@ def test_commands_that_run_nothing_show_long_looks_on_a_terminal(here, command):
     assert looks[-1].strip() == ""  # nothing stays
 
 
-@pytest.mark.part(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_long_look_stops_at_once(here, command):

@@ -112,7 +112,6 @@ def removed(report):
     return re.match(r"removed (\S+ \w+)", report.notes[0])[1]
 
 
-@pytest.mark.part(2)
 def test_the_next_run_finishes_the_commit_of_a_dead_one_in_all_sinks(tmp_path, engine):
     write(tmp_path, OLD_RUN)
     dead(tmp_path, IN_THE_COMMIT)

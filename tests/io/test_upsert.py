@@ -281,7 +281,6 @@ def test_no_rows(tmp_path, engine, on_empty, path):
     assert not leftovers(tmp_path)
 
 
-@pytest.mark.part(2)
 def test_other_sinks_of_the_run_change_together_with_it(tmp_path, engine):
     def pipeline(rows):
         made = upserting(tmp_path, rows, partition_by="day")

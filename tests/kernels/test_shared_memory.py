@@ -39,7 +39,6 @@ def test_threads_of_a_block_share_what_a_step_gives(source, check):
     check(smoothed(source(table(TYPES, *ROWS))), table({**TYPES, "y": "float64"}, *expected))
 
 
-@pytest.mark.part(2)
 def test_a_parameter_decides_how_much_is_shared(source, check, pipeline):
     pipeline.param("width", "int32", default=0)
     t = smoothed(source(table(TYPES, *ROWS)), args={"width": param("width")}).filter(expr("k = 'a'")).select("t", "y")

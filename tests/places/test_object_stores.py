@@ -83,7 +83,6 @@ def test_sinks_are_written(lake, store, store_server, pipeline, engine, form, mo
     assert [one["path"] for one in obstore.list(store, "out/.gpuetl-runs").collect()] == []
 
 
-@pytest.mark.part(2)
 def test_one_object_is_replaced(lake, store, pipeline, engine):
     needs_this_process(engine, "environment")
     rows = source(pipeline, "parquet", f"{lake}/in/parquet").sort("x")

@@ -62,7 +62,6 @@ def test_random_batches_against_a_dictionary(tmp_path, store, store_bucket, stor
         assert not left
 
 
-@pytest.mark.part(2)
 def test_engines(tmp_path, s3, s3_environment, bucket_name, engine):
     for rows in ([(1, "a", 1), (2, "b", 2), (3, "c", 3)], [(2, "a", 20), (4, "d", 4)]):
         run(upserting(tmp_path, rows, f"s3://{bucket_name}/out", "day"), engine)

@@ -107,7 +107,6 @@ def cluster(folder: Path) -> Path:
     return folder / "cluster.html"
 
 
-@pytest.mark.part(8)
 @pytest.mark.slow
 @pytest.mark.parametrize("make", [good, failed, cluster])
 def test_a_report_is_readable_at_every_width_in_light_and_dark(browser, tmp_path, make):

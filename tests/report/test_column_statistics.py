@@ -48,7 +48,6 @@ EXPECTED = (
 )  # fmt: skip
 
 
-@pytest.mark.part(2)
 def test_statistics_of_a_sink_are_exact(pipeline, source, engine, layout):
     """NaN and infinite values have no bin; NaN is one distinct value."""
     source(table(TYPES, *ROWS)).write_parquet("out", "out", mode="overwrite")

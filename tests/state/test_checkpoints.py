@@ -299,7 +299,6 @@ def test_a_checkpoint_of_one_engine_is_read_on_another(
     check_output(folder)
 
 
-@pytest.mark.part(2)
 def test_a_rule_is_checked_again_from_its_counts(folder: Path, engine: str, layout: RunOptions) -> None:
     text = FIXED.replace("{not_null: [id]}", "{range: {id: [1, 6]}}")
     for resume in (False, True):
@@ -312,7 +311,6 @@ def test_a_rule_is_checked_again_from_its_counts(folder: Path, engine: str, layo
     assert (states(done), sources_read(done)) == ({"clean": "reused"}, [])
 
 
-@pytest.mark.part(2)
 def test_rows_in_quarantine_are_kept_too(folder: Path, engine: str, layout: RunOptions) -> None:
     text = FIXED.replace("{not_null: [id]}", "{range: {id: [1, 6]}, on_fail: quarantine}")
     text += "  bad: {from: clean.rejected, parquet: bad.parquet, mode: overwrite}\n"
@@ -345,7 +343,6 @@ def test_rows_in_memory(folder: Path) -> None:
     assert states(pipeline(pa.table({"a": [1, 2, 4]})).run(engine="pandas", resume=True)) == {"kept": "written"}
 
 
-@pytest.mark.part(2)
 def test_in_an_object_store(folder: Path, engine: str, s3_server: StoreServer, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in s3_server.environment.items():
         monkeypatch.setenv(name, value)

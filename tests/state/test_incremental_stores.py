@@ -77,7 +77,6 @@ def test_each_object_is_read_once(daily: EveryDayInStore) -> None:
     assert state.sources["landing"]["count"] == 2
 
 
-@pytest.mark.part(2)
 @pytest.mark.parametrize("store_server", ["moto"], indirect=True)
 def test_an_object_with_another_content_has_changed(daily: EveryDayInStore) -> None:
     daily.arrives("a", rows([1], [ts(1)]))
@@ -90,7 +89,6 @@ def test_an_object_with_another_content_has_changed(daily: EveryDayInStore) -> N
     assert daily.ids("out/all") == [1]
 
 
-@pytest.mark.part(2)
 @pytest.mark.parametrize("store_server", ["moto"], indirect=True)
 def test_rows_beyond_a_watermark_are_read_once(daily: EveryDayInStore) -> None:
     daily.incremental = "{watermark: ts, lateness: interval '1 day'}"
@@ -101,7 +99,6 @@ def test_rows_beyond_a_watermark_are_read_once(daily: EveryDayInStore) -> None:
     assert daily.ids("out/latest") == [3]
 
 
-@pytest.mark.part(2)
 @pytest.mark.parametrize("store_server", ["moto"], indirect=True)
 def test_a_state_folder_beside_a_pipeline_in_a_store(store: ObjectStore, store_bucket: str, engine: str) -> None:
     from gpuetl import load

@@ -96,7 +96,6 @@ def test_four_days_are_as_one_run_over_them(days, tmp_path, engine, rows):
     assert "stage 'totals', step 2: window state of 5 rows" in "\n".join(done.report.notes)
 
 
-@pytest.mark.part(2)
 def test_reports_count_the_rows_of_the_run_alone(days, tmp_path, engine):
     """The rows of the state are not among those that came in."""
     for day in range(2):

@@ -100,7 +100,6 @@ def test_days_of_any_size(source, pipeline, local_engine, seed):
     assert_tables_equal(found, whole(pipeline, given, ["k"]))
 
 
-@pytest.mark.part(2)
 def test_state_in_slices(source, pipeline, engine, monkeypatch):
     """Of more rows than one partition has."""
     monkeypatch.setattr(kept_window, "SLICE_ROWS", 2)

@@ -174,7 +174,6 @@ def test_every_layout_and_engine_learns_the_same(train, other, pipeline):
     assert_same(pipeline, keep=["features", "scored"])
 
 
-@pytest.mark.part(2)
 def test_what_is_saved_is_applied_later(pipeline, train, other, engine, tmp_path):
     train.fit(ALL, save="model").stage("features")
     other.apply(pipeline.table("features")).write_parquet("at_once", "at_once")

@@ -88,7 +88,6 @@ def test_an_output_may_take_a_column_s_place(source, check):
     )
 
 
-@pytest.mark.part(2)
 def test_a_groups_kernel_sees_the_rows_of_each_group_in_order(source, check):
     expected = table(
         {**GROUPED, "total": "float64"},
@@ -166,7 +165,6 @@ def test_times_reach_a_kernel_as_integers_of_their_unit(source, check, tmp_path)
     check(t.kernel("later.cu", "later", "t", {"u": "timestamp"}, "later.py:later").select("u"), expected)
 
 
-@pytest.mark.part(2)
 def test_what_a_rows_kernel_replaces_is_not_in_the_old_order_any_more(source, check):
     t = source(table(TYPES, (3.0, 0), (1.0, 0), (2.0, 0), (4.0, 0))).sort("x")
     steps = (
@@ -177,7 +175,6 @@ def test_what_a_rows_kernel_replaces_is_not_in_the_old_order_any_more(source, ch
     check(steps, table({"total": "float64"}, (-4.0,), (-3.0,), (-2.0,), (-1.0,)), ordered=True)
 
 
-@pytest.mark.part(2)
 def test_what_a_rows_kernel_replaces_is_not_partitioned_any_more(source, check):
     t = source(table({"total": "float64", "n": "int64"}, (1.0, 0), (2.0, 0), (3.0, 0), (4.0, 0), (2.0, 0)))
     distinct = t.distinct("total")

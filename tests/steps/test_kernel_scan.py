@@ -142,7 +142,6 @@ def test_a_scan_of_zero_rows_one_or_nulls(source, check, rows):
     check(product(source(table(TYPES, *rows))), table({**TYPES, "product": "int64"}, *((*row, row[3]) for row in rows)))
 
 
-@pytest.mark.part(2)
 def test_many_rows_of_one_group_and_descending_order(source, check):
     """More than a block of the twin's and a row of each power of two."""
     t = source(table({"t": "int64", "n": "int64"}, *((i, -1) for i in range(300))))

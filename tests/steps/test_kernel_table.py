@@ -60,7 +60,6 @@ def test_a_kernel_may_keep_nothing(source, check):
     check(repeated(source(table(TYPES, *ROWS[:2])), keep=()), table(MADE, (0, 1.5), (1, 2.5), (0, 0.0)), ordered=True)
 
 
-@pytest.mark.part(2)
 def test_a_kernel_makes_rows_of_each_group(source, check, pipeline):
     """A group of nulls makes none."""
     pipeline.param("bins", "int32", default=3)
@@ -71,7 +70,6 @@ def test_a_kernel_makes_rows_of_each_group(source, check, pipeline):
     check(t, table(types, ("a", 0, 3), ("b", 0, 3), (None, 0, 1)), params={"bins": 1})
 
 
-@pytest.mark.part(2)
 def test_a_kernel_without_keys_makes_rows_of_all_rows(source, check):
     """`per: group` without by is one group."""
     t = bins_of_groups(source(table(TYPES, *ROWS)), by=(), per="group")
@@ -79,7 +77,6 @@ def test_a_kernel_without_keys_makes_rows_of_all_rows(source, check):
     check(bins_of_groups(source(table(TYPES), name="none"), by=(), per="group"), table(BINS))
 
 
-@pytest.mark.part(2)
 def test_a_kernel_makes_rows_of_each_partition(source, check):
     """What partitions make is added up in a step after."""
     t = histogram(source(table(TYPES, *ROWS))).aggregate(by="bin", rows=expr("sum(rows)")).sort("bin")

@@ -146,7 +146,6 @@ def test_expectations_about_nested_columns(t, source, engine, layout):
     assert run["also"].to_arrow().column("k").to_pylist() == [5, 2, 3]
 
 
-@pytest.mark.part(2)
 def test_rows_that_break_expectations_are_shown(t, failure):
     message = failure(t.expect(unique="s", references={"m": "t.m"}), ContractBroken)
     assert "rule 'unique(s)': 2 of 6 rows (33.3 %) break it" in message
@@ -175,7 +174,6 @@ def test_kernels_over_nested_groups(t, check, tmp_path, kind, totals):
     check(steps.select("k", "total"), table({"k": "int64", "total": "int64" if kind == "scan" else "float64"}, *totals))
 
 
-@pytest.mark.part(2)
 def test_kernels_that_make_rows_of_nested_groups(t, check, tmp_path):
     shutil.copytree(FILES, tmp_path, dirs_exist_ok=True)
     greatest = t.reduction_kernel(
