@@ -35,7 +35,6 @@ def test_every_function_has_a_text_in_duckdb_or_a_reason_why_not(kind, name):
     )
 
 
-@pytest.mark.part(8)
 @pytest.mark.parametrize(("kind", "name"), FUNCTIONS, ids=lambda value: value)
 def test_every_function_can_be_called_with_the_fuzzer_s_types_and_constants(kind, name):
     """A function that never is drawn would be compared with nothing."""

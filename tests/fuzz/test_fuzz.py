@@ -13,7 +13,6 @@ BLOCK = 20
 MORE = pytest.mark.full(reason=f"{CASES_OF_FULL - CASES} of {CASES_OF_FULL} random pipelines, in blocks of {BLOCK}")
 
 
-@pytest.mark.part(12)
 @pytest.mark.parametrize(
     "start", [pytest.param(start, marks=[MORE] * (start >= CASES)) for start in range(0, CASES_OF_FULL, BLOCK)]
 )
