@@ -209,23 +209,23 @@ def is_left_of_part(item: pytest.Item) -> bool:
     if not marker or engine in GPU_ENGINES:  # which are skipped at once, or run where there is time for all
         return False
     name, _, parameters = item.nodeid.partition("[")
-    place = SLOW[name, engine]
-    SLOW[name, engine] += 1
-    return bool(place) and bool(zlib.crc32(parameters.encode()) % marker.args[0])
-
-
-SLOW: Counter[tuple[str, str | None]] = Counter()
-"""How many parameters of a test with the marker `part` were collected, by engine."""
-COLLECTED: Counter[tuple[str, str]] = Counter()
-"""How many parameters of a test in the layout with every exchange were collected, by engine."""
+    return place_among(name, engine, "part") > 0 and zlib.crc32(parameters.encode()) % marker.args[0] != 0
 
 
 def is_left_of_many(item: pytest.Item, engine: str) -> bool:
     """Tell whether a test's parameters are left to `--full`; those of types stay, which move in their own ways."""
     name = item.nodeid.partition("[")[0]
-    place = COLLECTED[name, engine]
-    COLLECTED[name, engine] += 1
-    return place % EVERY_PARAMETER != 0 and "type" not in name
+    return place_among(name, engine, "many") % EVERY_PARAMETER != 0 and "type" not in name
+
+
+COLLECTED: Counter[tuple[str, str | None, str]] = Counter()
+"""How many parameters of a test, of an engine, a rule was asked about."""
+
+
+def place_among(test: str, engine: str | None, rule: str) -> int:
+    """Return the place of the next parameter of a test among those of its engine that a rule is asked about, from 0."""
+    COLLECTED[test, engine, rule] += 1
+    return COLLECTED[test, engine, rule] - 1
 
 
 @contextmanager
