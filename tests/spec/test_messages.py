@@ -74,6 +74,7 @@ MISTYPED = [
     ("(a + 1", "this parenthesis is not closed", "Write )."),
     ("a + 1)", "this ')' closes nothing", "Take it out."),
     ("a +", "the expression ends too early", "Write what comes after '+'."),
+    ("(a -)", "the expression ends too early", "Write what comes before ')'."),
     ("a b", "there is no operator before 'b'", "Write an operator, or one expression for each column."),
     ("a AS b", "unexpected 'AS b'", "The key of the map names the column."),
     ("a;", "unexpected ';'", "Write one expression, without a semicolon."),

@@ -333,8 +333,9 @@ def _syntax_error(text: str, words: list[Any], error: SqlglotError) -> InvalidEx
     stop = sum(map(len, lines_before)) + int(details[0]["col"])
     span = Span(max(0, stop - max(1, len(word))), stop)
     if stop >= len(text.rstrip()) and _UNFINISHED.match(str(details[0]["description"])):
+        side = "before" if word in {")", "]", "}"} else "after"
         return InvalidExpression(
-            coded("GE1101", "the expression ends too early"), span, f"Write what comes after '{word}'."
+            coded("GE1101", "the expression ends too early"), span, f"Write what comes {side} '{word}'."
         )
     return InvalidExpression(coded("GE1101", f"unexpected '{word}'"), span, missing_word(words, word))
 
